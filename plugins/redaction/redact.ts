@@ -1,7 +1,7 @@
 import type { Finder, Redactor } from 'guard-gateway/core'
 import { mark } from './redact/hit.ts'
 import { Learned, type Recall } from './redact/learned.ts'
-import { nameJudge } from './redact/names.ts'
+import { nameEndings, nameJudge } from './redact/names.ts'
 import { type JsonRewriter, texts } from './redact/texts.ts'
 import { type Walker, walk } from './redact/walk.ts'
 import { Work, WorkLimit } from './redact/work.ts'
@@ -41,7 +41,7 @@ export const redactor = ({
   fault,
 }: RedactorOptions = {}): RecallingRedactor => {
   const finders = credentials === undefined ? patterns : [credentials, ...patterns]
-  const levelOf = nameJudge(names)
+  const judged = { levelOf: nameJudge(names), endings: nameEndings(names) }
   const report = (error: unknown): void => {
     try {
       fault?.(error)
@@ -52,15 +52,15 @@ export const redactor = ({
   const learned = new Learned()
   const walker: Walker = {
     text: (text, level) => plain.redact(text, level),
-    levelOf,
+    levelOf: judged.levelOf,
     fault: report,
     hidden: (text) => learned.add(text, [{ start: 0, end: text.length, kind: 'name' }]),
   }
   const rewrite = json(walker)
   const work = new Work()
-  const plain = texts({ levelOf, emails, accounts: true }, finders, rewrite, work, learned)
-  const ids = texts({ levelOf, emails: false, accounts: true }, finders, rewrite, work, new Learned())
-  const made = texts({ levelOf, emails: false, accounts: false }, finders, rewrite, work, new Learned())
+  const plain = texts({ ...judged, emails, accounts: true }, finders, rewrite, work, learned)
+  const ids = texts({ ...judged, emails: false, accounts: true }, finders, rewrite, work, new Learned())
+  const made = texts({ ...judged, emails: false, accounts: false }, finders, rewrite, work, new Learned())
   const recalling = <T>(before: Recall, call: () => T): T => {
     learned.before = before
     try {

@@ -1,4 +1,4 @@
-import { isAlnum, isBlank, isDigit, isSpace, nameStart, PARTS, runStart, skipBlanks } from './alphabet.ts'
+import { isAlnum, isBlank, isSpace, skipBlanks } from './alphabet.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { type Level, Levels } from './names.ts'
 import { isFolder, isSecretUnder, phraseAt } from './opaque.ts'
@@ -9,64 +9,44 @@ import {
   isOdd,
   isPlaceholder,
   isProse,
-  isResource,
   isSchemeOnly,
   refersAt,
 } from './placeholders.ts'
 import type { Scan } from './scan.ts'
 import { isQuoted, lineEnd, quotedValue, unquotedEnd } from './values.ts'
 
-/** The longest name looked at, before `=` or `:`. */
-const MAX_NAME = 64
+/** The longest name looked at. */
+export const MAX_NAME = 64
 /** A value is judged by so many characters at most; what is hidden goes on to its end. */
-const MAX_JUDGED = 256
-/** Steps of judging a name, the name of a pair, and a value. */
-const NAME = 60
+export const MAX_JUDGED = 256
+/** Steps of judging the name of a pair, and a value. */
 const PAIR = 100
 const VALUE = 800
 /** How far behind a name its value may stand when the two are members of a pair. */
 const PAIR_REACH = 200
 
-/** A name in front of a separator. */
-interface Name {
+/** A name whose value may follow. */
+export interface Name {
   readonly text: string
   readonly start: number
-  /** In quotes, as in JSON. */
-  readonly quoted: boolean
+  readonly end: number
+  readonly level: Level
 }
 
 const QUOTES = new Set(['"', "'", '`'])
 
-/** Where the name ends before `separator`: before blanks, a bracket, a question mark, quotes, marks of Markdown. */
-const nameEnd = (text: string, separator: number): readonly [end: number, quoted: boolean] => {
-  let end = separator
-  while (end > separator - 8 && isBlank(text.charCodeAt(end - 1))) end--
-  if (text[end - 1] === '?' || text[end - 1] === ']') end--
-  const quoted = QUOTES.has(text.charAt(end - 1))
-  if (quoted) end--
-  if (quoted && text[end - 1] === '\\') end--
-  const last = text.charCodeAt(end - 1)
-  return [(last === 0x2a || last === 0x5f) && text.charCodeAt(end - 2) === last ? end - 2 : end, quoted]
-}
+/** What may stand between a name and the sign that assigns: marks of Markdown, a quote, a bracket, blanks. */
+const SEPARATOR = /(?:\*\*|__)?\\?["'`]?[\]?]?[ \t]{0,8}(?=[:=：])/y
 
-/** The name that ends before `separator`; the default of a variable of the shell (`${NAME:-x}`) has none. */
-const nameBefore = (text: string, separator: number): Name | undefined => {
-  const [end, quoted] = nameEnd(text, separator)
-  let start = nameStart(text, end, MAX_NAME)
-  if (text[start - 1] === '{' && text[start - 2] === '$') return undefined
-  // No name begins with a digit; times and sizes do.
-  if (start === end || isDigit(text.charCodeAt(start)) || marksAt(text, start - 10)) return undefined
-  if (isResource(text, start)) return undefined
-  // "API key: …": the word that makes `key` sensitive stands before it.
-  if (isBlank(text.charCodeAt(start - 1)) && /^(?:key|string)$/i.test(text.slice(start, end))) {
-    start = runStart(text, start - 1, PARTS, MAX_NAME)
-  }
-  return { text: text.slice(start, end), start, quoted }
+/** The sign that assigns to the name that ends at `end`, if one follows. */
+export const separatorAfter = (text: string, end: number): number | undefined => {
+  SEPARATOR.lastIndex = end
+  return SEPARATOR.test(text) ? SEPARATOR.lastIndex : undefined
 }
 
 /** Where the value may begin behind a separator that assigns; undefined if it compares, scopes or begins an address. */
 const afterSeparator = (text: string, at: number): number | undefined =>
-  text[at] === ':' ? afterColon(text, at) : afterEquals(text, at)
+  text[at] === '=' ? afterEquals(text, at) : afterColon(text, at)
 
 const afterColon = (text: string, at: number): number | undefined => {
   const next = text[at + 1]
@@ -101,27 +81,26 @@ const queryValue = (scan: Scan, name: Name, from: number): Hit | undefined => {
   return short || isPlaceholder(value) ? undefined : { start: from, end: scan.unquotedEnd(from), kind: 'url' }
 }
 
-/** `name=value`, `name: value`, `"name": "value"`, `name := value` with a sensitive name; triggered at the separator. */
-export const assignment = (scan: Scan, at: number): Hit | undefined => {
+/** `name=value`, `name: value`, `"name": "value"`, `name := value`: the value behind the separator at `at`. */
+export const assigned = (scan: Scan, name: Name, at: number): Hit | undefined => {
   const { text } = scan
   const after = afterSeparator(text, at)
   if (after === undefined) return undefined
-  const name = nameBefore(text, at)
-  if (name === undefined) return undefined
-  scan.spend(NAME)
   const from = valueStart(text, skipBlanks(text, after))
   if (isReference(text, from, at)) return undefined
-  const level = levelHere(scan, name, at)
+  const { level } = name
   if (level === Levels.none)
     return openPair(scan, name, from) ?? (text[at] === '=' ? queryValue(scan, name, from) : undefined)
   scan.spend(VALUE)
-  if (isWorkingDirectory(name.text, text, from)) return undefined
-  return assigned({ scan, name, level, at, from, tight: from === after })
+  return isWorkingDirectory(name.text, text, from)
+    ? undefined
+    : ofLevel({ scan, name, at, from, tight: from === after })
 }
 
 /** The value of a sensitive name, as its level has it. */
-const assigned = (bare: Bare): Hit | undefined => {
-  const { scan, name, level, at, from } = bare
+const ofLevel = (bare: Bare): Hit | undefined => {
+  const { scan, name, at, from } = bare
+  const { level } = name
   const { text } = scan
   if (level === Levels.line) return wholeLine(scan, name, from)
   if (level < Levels.likely) return judgedValue(scan, level, at, from) ?? queryValue(scan, name, from)
@@ -159,29 +138,31 @@ const MAX_BLOCK = 16_384
 const isReference = (text: string, from: number, separator: number): boolean =>
   marksAt(text, from) ||
   refersAt(text, from) ||
+  // a variable of psql
+  (/^ :['"]\w+['"]/.test(text.slice(separator - 1, from + 64)) && /\w/.test(text.charAt(separator - 2))) ||
   (text[from] === '`' && (text[separator] === ':' || /^`[\w./-]+ [^`\n]*`/.test(text.slice(from, from + 200))))
 
-/** The level of the name, or of the name it forms a pair with: `name: X, value: …`. */
-const levelHere = (scan: Scan, name: Name, at: number): Level => {
-  if (/^(?:parameter)?val(?:ue)?$/i.test(name.text) && scan.pair !== undefined && at < scan.pair.until) {
-    const { level } = scan.pair
-    scan.pair = undefined
-    return level
-  }
-  return scan.rules.levelOf(name.text)
+/** The level of the name that `value` forms a pair with: `name: X, value: …`. */
+export const pairedLevel = (scan: Scan, name: string, start: number): Level => {
+  const { pair } = scan
+  if (pair === undefined || start >= pair.until || !/^(?:-*(?:parameter)?val(?:ue)?|default|text)$/i.test(name))
+    return Levels.none
+  scan.pair = undefined
+  return pair.level
 }
 
-/** Remembers the sensitive name that is the value of `name`, `key` or `header`. */
-const openPair = (scan: Scan, name: Name, from: number): undefined => {
-  if (!/(?:^|[ ._-])(?:name|key|header|parameterkey|label)$/i.test(name.text)) return undefined
+/** Remembers the sensitive name that is the value of `name`, `key` or `header`, in text or as an option. */
+export const openPair = (scan: Scan, name: Name, from: number): undefined => {
+  if (!/(?:^|[ ._-])(?:name|key|header|parameterkey|label|selector|locator)$/i.test(name.text)) return undefined
+  const value = /^\\?["'`]?#?([\w./-]{1,64})/.exec(scan.text.slice(from, from + MAX_NAME + 3))?.[1] ?? ''
+  pair(scan, scan.rules.levelOf(value), from)
+}
+
+/** The value of a pair may follow behind `from`. */
+export const pair = (scan: Scan, level: Level, from: number): void => {
   scan.spend(PAIR)
-  const quoted = /^\\?["'`]/.exec(scan.text.slice(from, from + 2))?.[0].length ?? 0
-  const value = /^[\w.-]{1,64}/.exec(scan.text.slice(from + quoted, from + quoted + MAX_NAME))?.[0]
-  if (value === undefined) return undefined
-  const level = scan.rules.levelOf(value)
   if (level !== Levels.none)
     scan.pair = { level: Math.min(level, Levels.password) as Level, from, until: from + PAIR_REACH }
-  return undefined
 }
 
 /** A value in quotes that is no label, reference or state. */
@@ -200,24 +181,32 @@ const isWorkingDirectory = (name: string, text: string, from: number): boolean =
   return end > start && isFolder(text.slice(start, end).replace(/\\?["']$/, ''))
 }
 
-/** `pass=…` or `pass: …`, and not `PASS: …` of a test. */
-const isMeant = (text: string, at: number): boolean =>
-  text[at] === '=' || !text.slice(Math.max(0, at - 5), at).endsWith('PASS')
-
-/** The value of a name that stands for more than secrets, if it is one. */
-const judgedValue = (scan: Scan, level: Level, at: number, from: number): Hit | undefined => {
+/** The value at `from` of a name that stands for more than secrets, if it is one and `isMeant` agrees. */
+export const judgedAt = (
+  scan: Scan,
+  level: Level,
+  from: number,
+  isMeant: (value: string) => boolean = () => true,
+): Hit | undefined => {
   const { text } = scan
   const phrase = level === Levels.opaque ? phraseAt(text, from) : undefined
   if (phrase !== undefined) return { start: from, end: from + phrase, kind: 'name' }
   const quoted = isQuoted(text, from) ? quotedValue(text, from, 'name') : undefined
   const hit = quoted ?? { start: from, end: scan.unquotedEnd(from), kind: 'name' as const }
   const value = text.slice(hit.start, hit.end)
-  // In running text `pass: word` is a word of a sentence or a result.
-  if (level === Levels.word && quoted === undefined && !(isOdd(value) && !/[()/.]/.test(value) && isMeant(text, at)))
-    return undefined
-  if (level === Levels.code && quoted === undefined && text[at] !== '=' && !/^\d{4,12}$/.test(value)) return undefined
-  return isSecretUnder(level, value) ? hit : undefined
+  return (quoted !== undefined || isMeant(value)) && isSecretUnder(level, value) ? hit : undefined
 }
+
+/** In running text `pass: word` is a word of a sentence or a result, `PASS: …` that of a test. */
+const judgedValue = (scan: Scan, level: Level, at: number, from: number): Hit | undefined =>
+  judgedAt(scan, level, from, (value) => {
+    const assigns = scan.text[at] === '='
+    if (level === Levels.word)
+      return (
+        isOdd(value) && !/[()/.]/.test(value) && (assigns || !scan.text.slice(Math.max(0, at - 5), at).endsWith('PASS'))
+      )
+    return level !== Levels.code || assigns || /^\d{4,12}$/.test(value)
+  })
 
 const SCHEME = /^[A-Za-z][\w-]{2,30} +[^\s,;"']/
 
@@ -229,7 +218,7 @@ const wholeLine = ({ text }: Scan, name: Name, from: number): Hit | undefined =>
     return hit && { ...hit, kind: 'token' }
   }
   const quote = text.charAt(name.start - 1)
-  const stop = !name.quoted && QUOTES.has(quote) ? quote : undefined
+  const stop = !isQuotedName(text, name) && QUOTES.has(quote) ? quote : undefined
   const value = text.slice(from, lineEnd(text, from, stop, MAX_JUDGED)).trimEnd()
   if (isPlaceholder(value) || isNoValue(value) || isExpression(value) || isSchemeOnly(value)) return undefined
   const looksRight = /cookies?$/i.test(name.text) ? isCookie(value) : isAuthorization(value)
@@ -247,7 +236,6 @@ const isAuthorization = (value: string): boolean => {
 interface Bare {
   readonly scan: Scan
   readonly name: Name
-  readonly level: Level
   readonly at: number
   readonly from: number
   /** The value stands directly behind the separator. */
@@ -267,10 +255,16 @@ const bareValue = (bare: Bare): Hit | undefined => {
 }
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/
-const isNotSecret = ({ scan, name, level }: Bare, value: string): boolean => {
+/** As in JSON. */
+const isQuotedName = (text: string, { end }: Name): boolean => /^(?:\*\*|__)?\\?["'`]/.test(text.slice(end, end + 4))
+
+const isNotSecret = ({ scan, name }: Bare, value: string): boolean => {
   if (isNone(value) || isExpression(value) || /^[^\p{L}\p{N}]*$/u.test(value)) return true
   if (NUMBER.test(value))
-    return level !== Levels.password && (name.quoted || value.length < 6 || level === Levels.likely)
+    return (
+      name.level !== Levels.password &&
+      (isQuotedName(scan.text, name) || value.length < 6 || name.level === Levels.likely)
+    )
   return value.length <= MAX_NAME && /^[A-Za-z_$][\w$.]*$/.test(value) && scan.rules.levelOf(value) !== Levels.none
 }
 
@@ -280,18 +274,18 @@ const isAloneSecret = (bare: Bare, value: string, rest: string): boolean => {
 }
 
 /** `name=value` says enough; `name:value` of a `token` may be a pair of words. */
-const isTightSecret = ({ scan, level, at }: Bare, value: string): boolean =>
-  scan.text[at] === '=' || level >= Levels.certain || isOdd(value)
+const isTightSecret = ({ scan, name, at }: Bare, value: string): boolean =>
+  scan.text[at] === '=' || name.level >= Levels.certain || isOdd(value)
 
 /** The value is all that stands on the line. */
-const isLineSecret = ({ scan, name, level, at }: Bare, value: string): boolean => {
-  if (level === Levels.likely) return isOdd(value)
+const isLineSecret = ({ scan, name, at }: Bare, value: string): boolean => {
+  if (name.level === Levels.likely) return isOdd(value)
   return scan.text[at] === ':' || isOdd(value) || beginsLine(scan.text, name.start)
 }
 
 /** Several plain words behind a password name at the start of a line, which make no sentence. */
-const isPassphrase = ({ scan, name, level }: Bare, line: string): boolean => {
-  if (level !== Levels.password || !beginsLine(scan.text, name.start)) return false
+const isPassphrase = ({ scan, name }: Bare, line: string): boolean => {
+  if (name.level !== Levels.password || !beginsLine(scan.text, name.start)) return false
   const words = line.trim().split(/\s+/)
   return words.length >= 3 && words.every((word) => /^[\w'-]+$/.test(word)) && !isProse(words)
 }

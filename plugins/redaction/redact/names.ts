@@ -1,3 +1,4 @@
+import { isDigit } from './alphabet.ts'
 import { isIgnorable } from './ignorable.ts'
 
 /** How far a name makes its value a secret. */
@@ -27,7 +28,7 @@ const LAST: ReadonlyMap<string, Level> = new Map(
     [
       [
         Levels.password,
-        'password passwords passwd pwd pswd passphrase passcode passwort kennwort senha contrasena wachtwoord parola salasana heslo lozinka adgangskode passord sifre authtok',
+        'password passwords passwd pwd pswd passphrase passcode passwort kennwort senha contrasena wachtwoord parola salasana heslo lozinka adgangskode passord sifre authtok requirepass masterauth rootpw bindpw passin passout psw mdp sandi',
       ],
       [Levels.certain, 'secret credential credentials creds dsn psk tkn'],
       [Levels.likely, 'token jwt otp totp passe'],
@@ -47,38 +48,13 @@ const KEYS =
   'api access private signing encryption secret account license licence master service subscription functions function storage shared session auth root admin deploy integration recovery activation product registration app application consumer write ingest server merchant partner webhook hmac sas client'
 
 /** Sensitive last two words, also written as one. */
-const LAST_TWO: readonly (readonly [string, string])[] = [
-  ...KEYS.split(' ').map((of) => [of, 'key'] as const),
-  ['connection', 'string'],
-  ['webhook', 'url'],
-  ['webhook', 'uri'],
-  ['sas', 'url'],
-  ['seed', 'phrase'],
-  ['recovery', 'phrase'],
-  ['recovery', 'code'],
-  ['recovery', 'codes'],
-  ['backup', 'code'],
-  ['backup', 'codes'],
-  ['code', 'verifier'],
-  ['client', 'assertion'],
-  ['key', 'data'],
-  ['auth', 'key'],
-  ['key', 'base'],
-  ['key', 'string'],
-  ['server', 'key'],
-  ['preshared', 'key'],
-  ['shared', 'secret'],
-  ['secret', 'string'],
-  ['secret', 'str'],
-  ['pass', 'phrase'],
-  ['pass', 'word'],
+const LAST_TWO: readonly (readonly string[])[] = [
+  ...KEYS.split(' ').map((of) => [of, 'key']),
+  ...'connection string,webhook url,webhook uri,sas url,seed phrase,recovery phrase,recovery code,recovery codes,backup code,backup codes,code verifier,client assertion,key data,auth key,key base,key string,server key,preshared key,shared secret,secret string,secure string,secret str,pass phrase,pass word'
+    .split(',')
+    .map((pair) => pair.split(' ')),
 ]
 const PAIRS = new Set<string>(LAST_TWO.map((pair) => pair.join(' ')))
-
-/** Pairs that are written as one word by those who write words apart elsewhere. */
-const JOINED = ['api key', 'access key', 'private key', 'signing key', 'encryption key', 'secret key', 'account key']
-  .concat(['connection string', 'license key', 'master key', 'subscription key', 'webhook url', 'auth key'])
-  .map((pair) => pair.replace(' ', ''))
 
 /** Whose `pass` is a password. */
 const PASS_OF = new Set(
@@ -88,30 +64,24 @@ const PASS_OF = new Set(
 )
 
 /** Endings that also count inside a word nobody separated: `PGPASSWORD`, `authtoken`. */
-const ENDINGS: readonly (readonly [ending: string, level: Level])[] = [
-  ...['password', 'passwd', 'passphrase', 'storepass', 'keypass', 'userpass', 'dbpass', 'sshpass'].map(
-    (ending) => [ending, Levels.password] as const,
-  ),
-  ...[...JOINED, 'clientsecret', 'authtoken', 'accesstoken', 'refreshtoken', 'bearertoken'].map(
-    (ending) => [ending, Levels.certain] as const,
-  ),
-]
+const ENDINGS: readonly (readonly [ending: string, level: Level])[] = (
+  [
+    [Levels.password, 'password passwd passphrase storepass keypass userpass dbpass sshpass'],
+    [
+      Levels.certain,
+      'apikey accesskey privatekey signingkey encryptionkey secretkey accountkey connectionstring licensekey masterkey subscriptionkey webhookurl authkey clientsecret authtoken accesstoken refreshtoken bearertoken',
+    ],
+  ] as const
+).flatMap(([level, endings]) => endings.split(' ').map((ending) => [ending, level] as const))
 
 /** Words for a password or a key in languages that other letters are used in, or several words. */
 const FOREIGN =
-  /(?:contraseña|clave (?:secreta|de acceso)|mot de passe|lösenord|hasło|heslo|şifre|parola|jelszó|пароль|парол|密码|密碼|口令|密钥|令牌|パスワード|暗証番号|비밀번호|암호|סיסמה|كلمة (?:السر|المرور)|κωδικός|รหัสผ่าน|mật khẩu)$/u
+  /(?:contraseña|clave (?:secreta|de acceso)|mot de passe|lösenord(?:et)?|hasł(?:o|a|em)|heslo|şifre|parolă|jelszó|парол[ьяюем]{0,2}|密码|密碼|口令|密钥|令牌|パスワード|暗証番号|비밀번호|암호|סיסמה|(?:كلمة )?(?:السر|المرور)|κωδικός|รหัสผ่าน|(?:mật )?khẩu)$/u
 
 /** Names of cookies that carry a login by convention. */
-const SESSION_COOKIES = new Set([
-  'phpsessid',
-  'jsessionid',
-  'aspsessionid',
-  'sessid',
-  'connect sid',
-  'asp net session id',
-  'laravel session',
-  'gitlab session',
-])
+const SESSION_COOKIES = new Set(
+  'phpsessid,jsessionid,aspsessionid,sessid,connect sid,asp net session id,laravel session,gitlab session'.split(','),
+)
 
 /** What stands in a name for a part that was hidden; its kind is no word of the name. */
 const MARK = /\[REDACTED:[a-z-]{3,12}\](?:#\d+)?/g
@@ -163,6 +133,15 @@ const wordLevel = (words: readonly string[]): Level => {
   return of === undefined ? Levels.word : PASS_OF.has(of) ? Levels.password : Levels.none
 }
 
+/** A key in the environment, which may be anyone's. */
+const ofVariable = (name: string): Level =>
+  /^[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*KEY$/.test(name) &&
+  !/(?:PUBLIC|PRIMARY|FOREIGN|SORT|PARTITION|CACHE|HASH|IDEMPOTENCY|OBJECT|STORAGE|ROW|INDEX|MAP|DEDUPE|LOCK|GROUP|QUERY)_KEY$/.test(
+    name,
+  )
+    ? Levels.opaque
+    : Levels.none
+
 const MAX_KNOWN = 4_096
 /** Longer names are judged by their end. */
 const MAX_NAME = 128
@@ -174,9 +153,82 @@ export const nameJudge = (names: readonly string[] = []): ((name: string) => Lev
   return (name) => {
     const seen = known.get(name)
     if (seen !== undefined) return seen
-    const level = judge(wordsOf(name.slice(-MAX_NAME)), own)
+    const level = judge(wordsOf(name.slice(-MAX_NAME)), own) || ofVariable(name)
     if (known.size >= MAX_KNOWN) known.clear()
     if (name.length <= MAX_NAME) known.set(name, level)
     return level
   }
+}
+
+/** Names that form a pair with a value, or head a group. */
+const SIGNED =
+  'name header label parameterkey field selector locator secret-id keyid accessid variable data stringdata sid string'
+/** What holds the value of a pair. */
+const PAIR_VALUES = 'value val default text'
+/** The last letters of names in other alphabets. */
+const LAST_LETTERS = 'ьлеюям码碼令钥牌ド号호ה\u0631ςนłăó'
+
+/** Which words end a name whose value may follow: by the last three letters a bit for each letter before them. */
+export interface Endings {
+  readonly free: Uint32Array
+  /** Only where a sign follows. */
+  readonly signed: Uint32Array
+  /** Only behind the name of a pair. */
+  readonly paired: Uint32Array
+  /** The last letters of names that end beyond ASCII. */
+  readonly letters: ReadonlySet<number>
+}
+
+const placeOf = (text: string, end: number): number =>
+  ((text.charCodeAt(end - 3) & 31) << 10) | ((text.charCodeAt(end - 2) & 31) << 5) | (text.charCodeAt(end - 1) & 31)
+
+const mask = (words: readonly string[]): Uint32Array => {
+  const masks = new Uint32Array(32_768)
+  for (const word of words) {
+    const lasts =
+      word.length > 2 ? [word] : Array.from({ length: 32 }, (_none, third) => String.fromCharCode(96 + third) + word)
+    for (const last of lasts) {
+      const place = placeOf(last, last.length)
+      masks[place] = (masks[place] ?? 0) | (last.length > 3 ? 1 << (last.charCodeAt(last.length - 4) & 31) : -1)
+    }
+  }
+  return masks
+}
+
+/** What a scanner looks for at the end of each word, `names` being sensitive beside those built in. */
+export const nameEndings = (names: readonly string[]): Endings => {
+  const own = names.flatMap((name) => wordsOf(name).slice(-1))
+  const certain = Array.from(LAST, ([word, level]) => (level > Levels.opaque ? [word] : [])).flat()
+  const endings = ENDINGS.map(([ending]) => ending).filter((ending) => !/(?:string|url)$/.test(ending))
+  const others = 'key phrase secrets tokens hmac contraseña lösenordet hasło hasła hasłem şifre'
+  const pairs = LAST_TWO.flatMap((pair) => [pair[1] ?? '', pair.join('')])
+  const letters = [...LAST_LETTERS, ...own.map((word) => word.slice(-1))].map((letter) => letter.charCodeAt(0))
+  return {
+    free: mask([...certain, ...endings, ...own, ...others.split(' ')]),
+    signed: mask([...LAST.keys(), 'url', ...pairs, ...SESSION_COOKIES, ...SIGNED.split(' ')]),
+    paired: mask(PAIR_VALUES.split(' ')),
+    letters: new Set(letters.filter((unit) => unit > 127)),
+  }
+}
+
+/** What follows a name that counts with a sign alone. */
+const SIGN = /[(.]|(?<=--[a-z-]{2,16})[ \t]|(?:\*\*|__)?\\?["'`]?[\]?]?[ \t]{0,8}[=:：]/y
+
+/** The end of a name without the number behind it. */
+const lastLetter = (text: string, end: number): number => {
+  let last = end
+  while (last > end - 8 && isDigit(text.charCodeAt(last - 1))) last--
+  return text[last - 1] === '_' || text[last - 1] === '-' ? last - 1 : last
+}
+
+/** The word that ends here may be the end of a name whose value follows; `isPaired`: the value of a pair may follow. */
+export const mayTell = (endings: Endings, text: string, end: number, isPaired: boolean): boolean => {
+  const last = isDigit(text.charCodeAt(end - 1)) ? lastLetter(text, end) : end
+  const place = placeOf(text, last)
+  const bit = 1 << (text.charCodeAt(last - 4) & 31)
+  if (((endings.free[place] ?? 0) & bit) !== 0) return true
+  if (((endings.signed[place] ?? 0) & bit) === 0 && !(isPaired && ((endings.paired[place] ?? 0) & bit) !== 0))
+    return false
+  SIGN.lastIndex = end
+  return SIGN.test(text)
 }

@@ -7,8 +7,8 @@ import { isExpression, isNone, isNoValue, isPlaceholder } from './placeholders.t
 const IDENTIFIER =
   /^(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26}|[a-z][a-z0-9]{1,15}[_-][0-9a-z]{6,26}|[\d.:/+-]+|\d{4}-\d\d-\d\d.{0,24})$/
 /** Names of methods and schemes. */
-const METHOD = /(?:sha-?\d|hmac|rsa|ecdsa|ed25519|oauth|basic|bearer|digest|jwt|saml|ldap)/i
-const PATH_OR_ADDRESS = /^(?:[a-z][a-z0-9+.-]{1,16}:\/\/|[~.]{0,2}\/|[A-Za-z]:[\\/])/
+const METHOD = /(?:sha-?\d|hmac|rsa|ecdsa|ed25519|oauth|basic|bearer|digest|jwt|saml|ldap|base64|argon2|pbkdf2|x509)/i
+const PATH_OR_ADDRESS = /^(?:[\w.-]+@[\w-]+(?:\.[\w-]+)+$|[a-z][a-z0-9+.-]{1,16}:\/\/|[~.]{0,2}\/|[A-Za-z]:[\\/])/
 /** A phrase from which a wallet is recovered: twelve to 24 short words. */
 const PHRASE = /^(?:[a-z]{3,8} ){11,23}[a-z]{3,8}$/
 const PHRASE_BEFORE = /^(?:[a-z]{3,8} ){11,23}[a-z]{3,8}(?![\w.])/
@@ -52,6 +52,23 @@ export const isChosen = (value: string): boolean => {
   return /[A-Za-z]/.test(value) && (/\d/.test(value) || /[!#%^*+=~&$@]/.test(value)) && !FILE.test(value)
 }
 const FILE = /\.[a-z]{1,5}[0-9]?(?::\d+)?$/
+
+/** As `isChosen`, or as people make passwords, where what stands before it says so: words with capitals and digits. */
+export const isHuman = (value: string): boolean => isChosen(value) || (HUMAN.test(value) && isPlain(value))
+const HUMAN =
+  /^(?:(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[\x21-\x7e]{6,64}|(?=.*[A-Za-z])(?=.*[!#%^*+=~&$@])[\x21-\x7e]{6,64}|[a-z]{6,24}\d{1,6}|[a-z]{4,6}\d{3,6})$/
+const isPlain = (value: string): boolean =>
+  !isPlaceholder(value) &&
+  !isNoValue(value) &&
+  !isExpression(value) &&
+  !MEASURE.test(value) &&
+  !PATH_OR_ADDRESS.test(value) &&
+  !CODE_SIGNS.test(value) &&
+  !METHOD.test(value)
+
+/** Ids and names of things, of which sentences speak as well. */
+export const namesOne = (value: string): boolean =>
+  /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-|[a-z]+\d{0,3}(?:-[a-z0-9]+)+$|[a-z]{2,12}_\w+$)/.test(value)
 
 /** As `isChosen`, and its pieces are those of a generator: it needs no sign before it. */
 export const isMade = (value: string): boolean =>

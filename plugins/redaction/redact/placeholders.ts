@@ -2,7 +2,7 @@ import { isMark } from './hit.ts'
 
 /** Stands for a value that is filled in elsewhere, or is blanked out already. */
 const PLACEHOLDER =
-  /^(?:\$\{[^}]{0,200}\}|\$\([^)]{0,200}\)|\$[A-Z_][A-Z0-9_]{1,64}|\{\{.{0,200}\}\}|\{[\w.$: ]{0,64}\}|<[^<>]{0,100}>|%[A-Za-z_][A-Za-z0-9_]{0,64}%|%[sdv]|%~?\d|\[[A-Za-z _-]{0,40}\]|[*•x.#…_-]{3,}|[xX]{3,}|\.{2,}|your[-_ ].{0,60}|my[-_](?:api|secret|token|password)[-_\w]{0,40}|change[-_]?me|redacted|hidden|masked|placeholder|omitted|\?|\$\d|:[a-z_]{1,32}|@[a-z._]{1,40}@|[A-Za-z_]{2,12}[-_](?:[xX*•.#…_-]{3,}|\.{2,}|…)|(?:todo|tbd|tba|none|n\/a)|.{0,12}(.)\1{9,}.{0,4})$/i
+  /^(?:\$\{[^}]{0,200}\}|\$\([^)]{0,200}\)|\$[A-Z_][A-Z0-9_]{1,64}|\{\{.{0,200}\}\}|\{[\w.$: ]{0,64}\}|<[^<>]{0,100}>|%[A-Za-z_][A-Za-z0-9_():]{0,64}%|%[sdv]|%~?\d|\[[A-Za-z _-]{0,40}\]|[*•x.#…_-]{3,}|[xX]{3,}|\.{2,}|your[-_ ].{0,60}|my[-_](?:api|secret|token|password)[-_\w]{0,40}|change[-_]?me|redacted|hidden|masked|placeholder|omitted|\?|\$\d|:[a-z_]{1,32}|@[a-z._]{1,40}@|[A-Za-z_]{2,12}[-_](?:[xX*•.#…_-]{3,}|\.{2,}|…)|(?:todo|tbd|tba|none|n\/a)|.{0,12}(.)\1{9,}.{0,4})$/i
 
 /** A value that is no secret wherever it stands: empty, a mark, a placeholder. */
 export const isPlaceholder = (value: string): boolean =>
@@ -38,7 +38,8 @@ const LOCATION =
 
 /** A text for people to read beside a field: words of letters, one of which says what the field is, or a sentence. */
 export const isLabel = (value: string): boolean => {
-  if (value.length > 200 || !/^[\p{L}\p{M}][\p{L}\p{M}\p{N}'’:,;.()/ -]*[?!….:*]{0,3}$/u.test(value)) return false
+  if (value.length > 200 || !/^[¿¡«„“(]?[\p{L}\p{M}][\p{L}\p{M}\p{N}'’:,;.()/ -]*[?!….:*]{0,3}$/u.test(value))
+    return false
   const words = value.split(/\s+/)
   if (words.length > 1) return LABEL.test(value) || isProse(words)
   return !/\p{N}/u.test(value) && LABEL.test(value) && value.length <= 24
@@ -56,7 +57,7 @@ export const isResource = (text: string, start: number): boolean =>
 export const isNoValue = (value: string): boolean => value.length <= 16 && NOT_A_VALUE.has(value.toLowerCase())
 
 const CALL =
-  /^(?:await |new |typeof )?[&*!]?[A-Za-z_$][\w$]{0,64}(?:(?:\.|\?\.|::|->)[A-Za-z_$#][\w$]{0,64}){0,8}!?(?:\(|\[['"`\w]|<[A-Za-z])/
+  /^(?:await |new |typeof )?[&*!@]?[A-Za-z_$][\w$]{0,64}(?:(?:\.|\?\.|::|->)[A-Za-z_$#][\w$]{0,64}){0,8}!?(?:\(|\[['"`\w]|<[A-Za-z])/
 const PATH =
   /^[&*!]?(?:process|os|env|import|config|conf|cfg|self|this|req|request|res|response|ctx|context|args|opts|options|settings|props|params|body|headers|secrets|vars|var|local|data|user|state|event|input|module|std|String|Option)(?:(?:\.|\?\.|::)[A-Za-z_$#][\w$]{0,64}){1,8}$/
 

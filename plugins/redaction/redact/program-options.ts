@@ -1,9 +1,11 @@
 import { classOf, isAlnum, isBlank, isSpace, runEnd, skipBlanks, URL64 } from './alphabet.ts'
+import { judgedAt, MAX_JUDGED, type Name } from './assignments.ts'
 import { MAX_COMMAND, type PasswordOptions, passwordOptions } from './commands.ts'
 import { type Hit, marksAt } from './hit.ts'
-import { isPlaceholder, isProse } from './placeholders.ts'
+import { Levels } from './names.ts'
+import { isExpression, isNone, isPlaceholder, isProse } from './placeholders.ts'
 import type { Scan, Shape } from './scan.ts'
-import { isQuoted, quotedValue } from './values.ts'
+import { isQuoted, quotedValue, unquotedEnd } from './values.ts'
 
 /** The longest command line looked at. */
 const MAX_LINE = 1_024
@@ -81,3 +83,46 @@ export const oracleLogin: Shape = ({ text }, at) => {
     ? { start, end, kind: 'name' }
     : undefined
 }
+
+/** What stands in front of an option. */
+const BEFORE_OPTION = /^[\s"'`=([]?$/
+
+/** What stands between two elements of a list of arguments. */
+const LISTED = /^["'],\s{0,4}(?=["'])/
+
+/** Words one writes about an option rather than behind it. */
+const ABOUT = /^(?:flags?|options?|arguments?|args?|values?|parameters?|switch|instead|only|here)[.,;:]?$/i
+
+/** The value of `--name value` and `-name value`. */
+export const optionValue = (scan: Scan, { text: name, start, end, level }: Name): Hit | undefined => {
+  const { text } = scan
+  if (name[0] !== '-' || level === Levels.line || !BEFORE_OPTION.test(text.charAt(start - 1))) return undefined
+  const listed = text[end] === text[start - 1] ? LISTED.exec(text.slice(end, end + 8))?.[0] : undefined
+  if (!isBlank(text.charCodeAt(end)) && listed === undefined) return undefined
+  // in a list the value keeps its own quotes
+  const from = listed === undefined ? skipBlanks(text, end) : end + listed.length
+  if (level < Levels.likely) return judgedAt(scan, level, from)
+  return isQuoted(text, from) ? quotedValue(text, from, 'name') : bareOption(text, from)
+}
+
+const bareOption = (text: string, from: number): Hit | undefined => {
+  const value = text.slice(from, unquotedEnd(text, from, MAX_JUDGED))
+  const isValue = /^[^-"'`|&<>=]/.test(value) && !marksAt(text, from) && !isNone(value) && !isExpression(value)
+  if (!isValue || ABOUT.test(value) || isProse([value])) return undefined
+  return { start: from, end: unquotedEnd(text, from), kind: 'name' }
+}
+
+/** `-u user:password`, `-uuser:password`, `--user user:password` as curl and its like take it; triggered at the hyphen. */
+export const login: Shape = ({ text }, at) => {
+  if (!BEFORE_OPTION.test(text.charAt(at - 1))) return undefined
+  const found = LOGIN.exec(text.slice(at, at + 160))
+  if (found === null) return undefined
+  const start = at + found[0].length
+  const end = unquotedEnd(text, start)
+  const password = text.slice(start, Math.min(end, start + MAX_JUDGED)).replace(/["']+$/, '')
+  return isPlaceholder(password) || marksAt(text, start)
+    ? undefined
+    : { start, end: password.length < MAX_JUDGED ? start + password.length : end, kind: 'name' }
+}
+const LOGIN =
+  /^-(?:u[ \t]*|-?(?:user|proxy-user)[ \t]+)["']?(?![a-z]+:\/\/)[^\s:/"'$]{1,128}:(?!\/\/|\d+(?:$|\W))(?=[^\s])/

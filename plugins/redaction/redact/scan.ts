@@ -1,11 +1,10 @@
 import { ALNUM, CODED, classOf, runEnd } from './alphabet.ts'
-import { azureKey } from './azure.ts'
 import { MIN_BASE64, textStart } from './base64.ts'
 import type { Command } from './commands.ts'
 import type { Hit } from './hit.ts'
 import { isIgnorable } from './ignorable.ts'
-import type { Level } from './names.ts'
-import { mayTell, telling } from './telling.ts'
+import { azureKey } from './issued.ts'
+import { type Endings, type Level, mayTell } from './names.ts'
 import { beginsSequence, maySequence } from './terminal.ts'
 import { unquotedEnd } from './values.ts'
 import type { Work } from './work.ts'
@@ -13,6 +12,7 @@ import type { Work } from './work.ts'
 /** What may differ from one redactor to the next. */
 export interface Rules {
   readonly levelOf: (name: string) => Level
+  readonly endings: Endings
   readonly emails: boolean
   /** Numbers of cards and bank accounts are secrets. */
   readonly accounts: boolean
@@ -28,7 +28,11 @@ export interface Entry {
 }
 
 /** The shapes by what makes the scanner look: the beginning of a word, or a single sign. */
+/** Looks for the value of the name in whose last word, from `at` to `end`, a name may end. */
+export type Tell = (scan: Scan, at: number, end: number) => Hit | undefined
+
 export interface Shapes {
+  readonly tell: Tell
   readonly words: readonly Entry[]
   readonly signs: ReadonlyMap<number, readonly Shape[]>
 }
@@ -52,6 +56,7 @@ const placeOf = (unit: number): number => (unit < 128 ? unit : 128)
 
 /** Shapes laid out for look-up by character: one table load a character, two more a word. */
 export interface Compiled {
+  readonly tell: Tell
   readonly signs: Uint8Array
   readonly bySign: readonly (readonly Shape[])[]
   /** The row of the first two characters of a word, none being 0. */
@@ -79,7 +84,7 @@ const rowOf = (entries: readonly Entry[]): readonly (readonly Shape[])[] =>
     return [...new Set(fitting.map(({ shape }) => shape))]
   })
 
-export const compile = ({ words, signs }: Shapes): Compiled => {
+export const compile = ({ tell, words, signs }: Shapes): Compiled => {
   const byPair = Map.groupBy(words, ({ start }) => (start.charCodeAt(0) << 7) | start.charCodeAt(1))
   const pairs = new Uint16Array(16_384)
   const rows = new Uint16Array((byPair.size + 1) * PLACES)
@@ -93,7 +98,7 @@ export const compile = ({ words, signs }: Shapes): Compiled => {
       lists.push(shapes)
     }
   }
-  return { ...compileSigns(signs), pairs, rows, lists }
+  return { tell, ...compileSigns(signs), pairs, rows, lists }
 }
 
 /** A name seen whose value follows apart from it: `name: X`, then `value: …`. */
@@ -189,10 +194,23 @@ export class Scan {
       this.#runStart = hit.end
       return hit.end
     }
-    if (!isWord) return at + 1
-    const end = this.#wordEnd(at + 1)
-    if (mayTell(this.text, end)) telling(this, at, end)
-    return end
+    const end = isWord ? this.#wordEnd(at + 1) : at + 1
+    const tells = isWord
+      ? mayTell(this.rules.endings, this.text, end, this.pair !== undefined)
+      : unit > 127 && this.rules.endings.letters.has(unit)
+    return tells ? this.#tell(shapes, at, end) : end
+  }
+
+  /** The name that ends at `end`, with the value behind it; gives the offset to go on at. */
+  #tell(shapes: Compiled, at: number, end: number): number {
+    const hit = shapes.tell(this, at, end)
+    if (hit === undefined) return end
+    this.#work.spend(HIT)
+    this.hits.push(hit)
+    this.coded ||= this.text.slice(end, hit.start).includes('\\')
+    this.#endRun(end)
+    this.#runStart = hit.end
+    return hit.end
   }
 
   #wordEnd(from: number): number {
@@ -222,7 +240,7 @@ export class Scan {
   }
 
   #sign(shapes: Compiled, at: number, unit: number): Hit | undefined {
-    if (unit >= 128 || unit < 0x20) return this.#rare(shapes, at, unit)
+    if (unit >= 128 || unit < 0x20) return this.#rare(unit)
     const sign = shapes.signs[unit] ?? 0
     if (sign === 0) return undefined
     if (unit === BRACKET && !this.coloured) this.#bracket(at)
@@ -231,11 +249,9 @@ export class Scan {
   }
 
   /** A control, or a character beyond ASCII. */
-  #rare(shapes: Compiled, at: number, unit: number): Hit | undefined {
+  #rare(unit: number): undefined {
     if (beginsSequence(unit)) this.coloured = true
     else if (isIgnorable(unit)) this.coded = true
-    // the colon of East Asian scripts
-    return unit === 0xff1a ? this.#first(shapes.bySign[0x3a], at) : undefined
   }
 
   #bracket(at: number): void {

@@ -1,6 +1,5 @@
 import { ALNUM, BASE64, HEX, isDigit, isLetter, OPAQUE, PARTS, skipBlanks, URL64, WORD } from './alphabet.ts'
-import { argument } from './arguments.ts'
-import { assignment } from './assignments.ts'
+import { loginCall, logins } from './calls.ts'
 import { commands } from './commands.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { issuedToken, looksIssued } from './issued.ts'
@@ -9,28 +8,24 @@ import { type Check, type KeyRule, key, LONG, webhook } from './keys/rule.ts'
 import { type Level, Levels } from './names.ts'
 import { card, iban, ibanCountries } from './numbers.ts'
 import { isSecretUnder } from './opaque.ts'
-import { lastArgument, pipedPassword, placedArgument, slashOption } from './piped.ts'
 import { isPlaceholder } from './placeholders.ts'
-import { identifiedBy, pgpassLine, serverSetting, wireLogin } from './positional.ts'
-import { command, commandOption, oracleLogin } from './program-options.ts'
+import {
+  identifiedBy,
+  lastArgument,
+  pgpassLine,
+  pipedPassword,
+  placedArgument,
+  serverSetting,
+  slashOption,
+  substituted,
+  wireLogin,
+} from './positional.ts'
+import { command, commandOption, login, oracleLogin } from './program-options.ts'
 import { type Compiled, compile, type Entry, type Scan, type Shape } from './scan.ts'
+import { telling } from './telling.ts'
 import { jwt, scheme, schemes } from './tokens.ts'
 import { driverAddress, email, userinfo } from './urls.ts'
-import {
-  airtableToken,
-  asanaToken,
-  authressKey,
-  convexKey,
-  copilotSession,
-  dollarToken,
-  dottedKey,
-  entraSecret,
-  facebookToken,
-  hexTail,
-  maxmindKey,
-  telegramToken,
-  terraformToken,
-} from './vendor-shapes.ts'
+import { dottedKey, partedKeys, wholeKeys } from './vendor-shapes.ts'
 
 /** Keys of chat, payment, mail and monitoring. Source: the vendor's documentation where no other is named. */
 const serviceKeys: readonly KeyRule[] = [
@@ -59,13 +54,12 @@ const serviceKeys: readonly KeyRule[] = [
   key('duffel_live_ duffel_test_', OPAQUE, 43),
   key('live_ test_', URL64, 30, 40, 'issued'),
   // trufflehog: hubspot, flexport, robinhoodcrypto; Dropbox
-  key('pat-na1- pat-eu1- pat-na2- pat-eu2- pat-ap1-', URL64, 36, 36, 'uuid'),
+  key('pat-na1- pat-eu1- pat-na2- pat-eu2- pat-ap1- rh-api- ms- xaat- xapt-', URL64, 36, 36, 'uuid'),
   key('shltm_', URL64, 40),
-  key('rh-api-', URL64, 36, 36, 'uuid'),
   key('sl.', OPAQUE, 120, 2_048, 'issued'),
   // gitleaks: sendgrid-api-token, mailgun-private-api-token, sendinblue-api-token, twilio-api-key, easypost-*, typeform-api-token
   key('SG.', OPAQUE, 60, 72, 'issued'),
-  key('key-', HEX, 32),
+  key('key- cal_live_', HEX, 32),
   key('re_', WORD, 30, 40, 'mixed'),
   key('xkeysib- xsmtpsib-', URL64, 70, 90),
   key('SK', HEX, 32, 32, 'digits'),
@@ -74,7 +68,7 @@ const serviceKeys: readonly KeyRule[] = [
   // trufflehog: newrelic*, posthog; gitleaks: new-relic-*, sentry-*, grafana-*, dynatrace-api-token
   key('NRAK- NRRA- NRJS- NRII- NRIQ- NRBR-', URL64, 19, 42, 'mixed'),
   key('sntrys_', OPAQUE, 60, 500),
-  key('sntryu_', HEX, 64),
+  key('sntryu_ rootly_', HEX, 64),
   key('glsa_', WORD, 41, 60),
   key('glc_', BASE64, 32, 400, 'mixed'),
   key('eyJrIjoi', BASE64, 70, 400),
@@ -82,20 +76,15 @@ const serviceKeys: readonly KeyRule[] = [
   key('hcaik_ hcbik_ hcxik_ hcalk_ hcblk_ hcxlk_ hcaic_ hcbic_ hcxic_ hcxmk_', ALNUM, 26, 80),
   // New Relic in Europe; Factory; Amp; Adafruit; Apify; Cal.com; Ory; Zuplo; Docker Swarm; AppSync; Baidu
   key('eu01xx', ALNUM, 30, 40),
-  key('ms-', URL64, 36, 36, 'uuid'),
   key('fk-', URL64, 24, LONG, 'mixed'),
   key('sgamp_', WORD, 20, LONG),
   key('aio_', ALNUM, 28),
   key('apify_api_', ALNUM, 30, 60),
-  key('cal_live_', HEX, 32),
   key('ory_pat_ ory_st_ ory_at_ ory_rt_ zpka_', PARTS, 24, LONG),
   key('SWMTKN-1- SWMKEY-1-', URL64, 40, 120),
   key('da2-', ALNUM, 26),
   key('bce-v3/ALTAK-', OPAQUE, 40, 120),
-  key('phx_ phs_', WORD, 40, 60),
-  key('pylf_v1_', WORD, 40, 60),
-  key('xaat- xapt-', URL64, 36, 36, 'uuid'),
-  key('rootly_', HEX, 64),
+  key('phx_ phs_ pylf_v1_', WORD, 40, 60),
   webhook('hooks.slack.com/services/ hooks.slack.com/workflows/ hooks.slack.com/triggers/', 20),
   webhook('discord.com/api/webhooks/ discordapp.com/api/webhooks/', 20),
   webhook('hooks.zapier.com/hooks/catch/ webhook.office.com/webhookb2/ outlook.office.com/webhook/', 8),
@@ -123,8 +112,7 @@ const modelKeys: readonly KeyRule[] = [
   key('r8_', URL64, 37, 40),
   key('gsk_', ALNUM, 48, 60),
   key('xai-', WORD, 70, 100),
-  key('pplx-', ALNUM, 40, 64),
-  key('csk-', ALNUM, 40, 64),
+  key('pplx- csk-', ALNUM, 40, 64),
   key('nvapi-', URL64, 50, 90),
   key('tgp_v1_', URL64, 40, 60),
   key('fw_', ALNUM, 22, 40, 'mixed'),
@@ -140,9 +128,8 @@ const modelKeys: readonly KeyRule[] = [
   key('ABSK', BASE64, 100, 280),
   key('bedrock-api-key-', BASE64, 40, LONG * 4),
   // Cursor, Context7, Daytona, Browserbase, RunPod, Weights & Biases, Voyage, Brave, Dify, Anyscale: as their guides show them
-  key('crsr_ key_', HEX, 64),
+  key('crsr_ key_ dtn_', HEX, 64),
   key('ctx7sk-', URL64, 36, 36, 'uuid'),
-  key('dtn_', HEX, 64),
   key('bb_live_ bb_test_', URL64, 20, 48, 'issued'),
   key('rpa_', ALNUM, 40, 60, 'mixed'),
   key('wandb_v1_', WORD, 60, 100),
@@ -180,15 +167,13 @@ const codeKeys: readonly KeyRule[] = [
   key('rubygems_', HEX, 48),
   key('CLOJARS_', ALNUM, 60),
   key('AKCp', ALNUM, 64, 80),
-  key('cmVmd', ALNUM, 59),
+  key('cmVmd sqco_', ALNUM, 59),
   key('cio', ALNUM, 32, 32, 'mixed'),
   // trufflehog: dockerhub; Microsoft security-utilities: SEC101/031
   key('dckr_pat_ dckr_oat_', URL64, 20, 60),
   key('oy2', ALNUM, 43, 43, 'mixed'),
   // trufflehog: sonarcloud, buildkite, circleci, postman; gitleaks: sonar-api-token
-  key('sqp_ squ_ sqa_', HEX, 40),
-  key('sqco_', ALNUM, 59),
-  key('bkua_ bkaj_ bkat_', HEX, 40),
+  key('sqp_ squ_ sqa_ bkua_ bkaj_ bkat_', HEX, 40),
   key('CCIPAT_ CCIPRJ_', WORD, 40, 90),
   key('PMAK-', URL64, 59),
   key('rdme_', ALNUM, 70),
@@ -197,7 +182,7 @@ const codeKeys: readonly KeyRule[] = [
   key('figd_ figp_ figu_', OPAQUE, 35, 200),
   // gitleaks: sourcegraph-access-token; trufflehog: sourcegraphcody
   key('sgp_', WORD, 40, 64),
-  key('slk_', HEX, 64),
+  key('slk_ s-s4t2ud- s-s4t2af-', HEX, 64),
   // JetBrains, LaunchDarkly; trufflehog: portainertoken
   key('perm: perm-', PARTS, 60, 200, 'issued'),
   key('sdk- api- mob-', URL64, 36, 36, 'uuid'),
@@ -207,7 +192,6 @@ const codeKeys: readonly KeyRule[] = [
   key('fio-u-', OPAQUE, 64),
   key('p8e-', ALNUM, 32),
   // gitleaks: intra42-client-secret
-  key('s-s4t2ud- s-s4t2af-', HEX, 64),
 ]
 
 /** Steps of reading a tag. */
@@ -361,35 +345,38 @@ for (const word of schemes) for (const spelling of spellings(word)) enterAt(spel
 for (const country of ibanCountries) enterAt(country, iban)
 for (let pair = 20; pair <= 69; pair++) enterAt(String(pair), card)
 enterAt('eyJ', jwt)
-enterAtAll('tid=', copilotSession)
 enterAt('PuTTY', puttyKey)
-enterAt('access_token', dollarToken)
-enterAt('pat', airtableToken)
-for (const prefix of ['sc_', 'ext_', 'authress_']) enterAtAll(prefix, authressKey)
+for (const [start, shape] of wholeKeys) enterAtAll(start, shape)
 
+for (const name of logins) enterAtAll(name, loginCall)
 for (const name of commands) enterAtAll(name, command)
 for (const word of ['sqlplus', 'sqlldr', 'impdp', 'expdp', 'rman']) enterAtAll(word, oracleLogin)
 for (const spelling of spellings('identified')) enterAtAll(spelling, identifiedBy)
 for (const word of ['requirepass', 'masterauth', 'rootpw', 'bindpw', 'olcRootPW']) enterAtAll(word, serverSetting)
 for (const word of ['htpasswd', 'wpa_passphrase', 'net']) enterAtAll(word, lastArgument)
 const PLACED =
-  'cargo vault snyk railway hcp render pulumi poetry composer git gh rclone bw consul mc az gem mysqladmin snmp-server key-string crypto ip radius-server tacacs-server set stats basicauth sp_addlogin send jdbc'
+  'cargo vault snyk railway hcp render pulumi poetry composer git gh rclone bw consul mc az gem mysqladmin snmp-server key-string crypto ip radius-server tacacs-server set stats basicauth add_user create_user change_password set_password mosquitto_passwd smbpasswd addprinc sp_addlogin send jdbc'
 for (const word of PLACED.split(' ')) enterAtAll(word, placedArgument)
 for (const word of ['AUTH', 'PASS', 'LOGIN']) enterAtAll(word, wireLogin)
 
-const sign = (character: string): number => character.charCodeAt(0)
-const signs = new Map<number, readonly Shape[]>([
-  [sign('='), [assignment]],
-  [sign(':'), [userinfo, telegramToken, asanaToken, pgpassLine, assignment]],
-  [sign('@'), [driverAddress, email]],
-  [sign('-'), [pemKey, argument, commandOption, hexTail, issuedToken]],
-  [sign('_'), [maxmindKey, issuedToken]],
-  [sign('|'), [facebookToken, convexKey, pipedPassword]],
-  [sign('/'), [slashOption]],
-  [sign('>'), [element]],
-  [sign('~'), [entraSecret]],
-  [sign('.'), [terraformToken, dottedKey]],
-])
+const bySign: Readonly<Record<string, readonly Shape[]>> = {
+  ':': [userinfo, pgpassLine],
+  '@': [driverAddress, email],
+  '-': [pemKey, login, commandOption, issuedToken],
+  _: [issuedToken],
+  '|': [pipedPassword],
+  '/': [slashOption],
+  '>': [element],
+  '<': [substituted],
+  '~': [],
+  '.': [dottedKey],
+}
+const signs = new Map(
+  Object.entries(bySign).map(([sign, shapes]) => {
+    const parted = partedKeys[sign]
+    return [sign.charCodeAt(0), parted === undefined ? shapes : [...shapes, parted]] as const
+  }),
+)
 
 /** Everything that is recognised, laid out for the scanner. */
-export const shapes: Compiled = compile({ words, signs })
+export const shapes: Compiled = compile({ tell: telling, words, signs })

@@ -189,28 +189,13 @@ const remembered = (maxLength: number): Remembered => {
   }
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  equals: '=',
-  colon: ':',
-  commat: '@',
-  lowbar: '_',
-  hyphen: '-',
-  dash: '-',
-  period: '.',
-  sol: '/',
-  bsol: '\\',
-  plus: '+',
-  percnt: '%',
-  num: '#',
-  shy: '',
-  ZeroWidthSpace: '',
-}
+/** Entities of HTML, and what each stands for; the last two show nothing. */
+const ENTITY_NAMES =
+  'amp lt gt quot apos equals colon commat lowbar hyphen dash period sol bsol plus percnt num nbsp shy ZeroWidthSpace'.split(
+    ' ',
+  )
+const ENTITY_SIGNS = '&<>"\'=:@_--./\\+%# '
+/** Signs behind a backslash that stand for others; all that are not listed stand for nothing. */
 const SIGNS: Readonly<Record<string, string>> = {
   n: '\n',
   r: '\r',
@@ -220,12 +205,8 @@ const SIGNS: Readonly<Record<string, string>> = {
   e: '\u001b',
   f: ' ',
   v: ' ',
-  '"': '"',
-  "'": "'",
-  '`': '`',
-  '/': '/',
-  '\\': '\\',
 }
+const THEMSELVES = '"\'`/\\'
 
 /** What an escape stands for, and how long it is written. */
 type Escape = readonly [meaning: string, length: number]
@@ -236,7 +217,8 @@ const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z]{2,16}));?/y
 
 /** The escapes of a backslash and one sign, by sign. */
 const ONE_SIGN: readonly (Escape | undefined)[] = Array.from({ length: 128 }, (_none, unit) => {
-  const meaning = SIGNS[String.fromCharCode(unit)]
+  const sign = String.fromCharCode(unit)
+  const meaning = THEMSELVES.includes(sign) ? sign : SIGNS[sign]
   return meaning === undefined ? undefined : ([meaning, 2] as const)
 })
 
@@ -285,7 +267,10 @@ const entity = (text: string, offset: number): Escape | undefined => {
   const found = at(ENTITY, text, offset)
   if (found === null) return undefined
   const [written, decimal, hex, name] = found
-  if (name !== undefined) return Object.hasOwn(ENTITIES, name) ? [ENTITIES[name] ?? '', written.length] : undefined
+  if (name !== undefined) {
+    const place = ENTITY_NAMES.indexOf(name)
+    return place === -1 ? undefined : [ENTITY_SIGNS.charAt(place), written.length]
+  }
   return [character(decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal)), written.length]
 }
 
@@ -303,26 +288,30 @@ const escapeAt = (text: string, offset: number): Escape | undefined => {
   return unit === 0x26 ? entity(text, offset) : undefined
 }
 
-/** `text` with what `read` finds in it replaced by its meaning; undefined if it finds nothing. */
-const resolve = (text: string, read: (text: string, offset: number) => Escape | undefined): View | undefined => {
+/** `text` with what `read` finds at the places `sign` leads to replaced by its meaning; undefined if it finds nothing. */
+const resolve = (
+  text: string,
+  sign: RegExp,
+  read: (text: string, offset: number) => Escape | undefined,
+): View | undefined => {
   const builder = new ViewBuilder(text)
-  for (let offset = 0; offset < text.length; ) {
-    const found = read(text, offset)
-    if (found === undefined) {
-      offset++
-      continue
-    }
-    const [meaning, length] = found
-    builder.replace(offset, length, meaning)
-    offset += length
+  sign.lastIndex = 0
+  for (let found = sign.exec(text); found !== null; found = sign.exec(text)) {
+    const written = read(text, found.index)
+    if (written === undefined) continue
+    const [meaning, length] = written
+    builder.replace(found.index, length, meaning)
+    sign.lastIndex = found.index + length
   }
   return builder.view()
 }
+const ESCAPE_SIGN = /[%\\&]/g
+const BEYOND = /[^\t\n\r\x20-\x7e]/g
 
 /** `text` without characters nobody sees and with one level of percent, backslash and HTML escapes resolved; undefined if there were none. */
 const decode = (text: string): View | undefined => {
-  const seen = resolve(text, invisible)
-  const read = resolve(seen?.text ?? text, escapeAt)
+  const seen = resolve(text, BEYOND, invisible)
+  const read = resolve(seen?.text ?? text, ESCAPE_SIGN, escapeAt)
   if (seen === undefined || read === undefined) return read ?? seen
   return { text: read.text, origin: (offset) => seen.origin(read.origin(offset)) }
 }

@@ -115,14 +115,13 @@ class Walk {
     const members = object as Members
     const keys = keysOf(object)
     const paired = pairLevel(members, keys, this.#walker.levelOf)
-    const isPrivateJwk = typeof members.kty === 'string'
     const describes = under !== Levels.none && isSchema(object)
     let changed = false
     const entries = keys.map((key): readonly [string, unknown] => {
       const value = members[key]
       // A name is judged as it will stand, so that a second look judges alike.
       const name = this.#redacted(key)
-      const level = describes && isKeyword(name) ? Levels.none : this.#levelOfMember(name, under, paired, isPrivateJwk)
+      const level = describes && isKeyword(name) ? Levels.none : this.#levelOfMember(name, under, paired, members)
       const result = isPlain(name, value) ? value : this.part(value, depth + 1, level)
       changed ||= !Object.is(result, value) || name !== key
       return [name, result]
@@ -130,11 +129,14 @@ class Walk {
     return changed ? rebuilt(object, entries) : object
   }
 
-  #levelOfMember(key: string, under: Level, paired: Level, isPrivateJwk: boolean): Level {
+  #levelOfMember(key: string, under: Level, paired: Level, { kty, selector, locator, element }: Members): Level {
     if (under !== Levels.none) return under
     if (paired !== Levels.none && isPairValue(key)) return paired
-    if (paired !== Levels.none && /^(?:text|content)$/i.test(key)) return Levels.opaque
-    return isPrivateJwk && JWK_PRIVATE.has(key) ? Levels.certain : this.#walker.levelOf(key)
+    // what is typed into a field
+    const typed = typeof (selector ?? locator ?? element) === 'string'
+    if (paired !== Levels.none && /^(?:text|content)$/i.test(key))
+      return typed && key === 'text' ? paired : Levels.opaque
+    return typeof kty === 'string' && JWK_PRIVATE.has(key) ? Levels.certain : this.#walker.levelOf(key)
   }
 }
 
@@ -275,7 +277,21 @@ const isProgram = (part: string): boolean => part.length < 64 && passwordOptions
 const isListOfPairs = (list: readonly unknown[]): boolean =>
   list.length > 0 && list.every((entry) => Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string')
 
-const NAMES = new Set(['name', 'key', 'header', 'id', 'label', 'parameterkey', 'field', 'title'])
+const NAMES = new Set([
+  'selector',
+  'locator',
+  'element',
+  'target',
+  'ref',
+  'name',
+  'key',
+  'header',
+  'id',
+  'label',
+  'parameterkey',
+  'field',
+  'title',
+])
 const VALUES = new Set(['value', 'values', 'val', 'parametervalue'])
 
 /** The level of the name that a `{ name, value }` object holds for its value. */

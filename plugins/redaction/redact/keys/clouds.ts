@@ -4,7 +4,7 @@ import { type KeyRule, key, LONG } from './rule.ts'
 /** Keys of clouds, databases and what runs there. Source: the vendor's documentation where no other is named. */
 export const cloudKeys: readonly KeyRule[] = [
   // gitleaks: aws-access-token
-  key('AKIA ASIA ABIA ACCA', ALNUM, 16),
+  key('AKIA ASIA ABIA ACCA sm_aat_ sm_pat_ sm_sat_', ALNUM, 16),
   key('A3T', ALNUM, 17, 17, 'issued'),
   // kingfisher: google.2, google.4
   key('GOCSPX-', URL64, 28),
@@ -18,7 +18,7 @@ export const cloudKeys: readonly KeyRule[] = [
   key('t1.', PARTS, 90, 400, 'issued'),
   key('y0_ y1_ y2_ y3_', URL64, 30, 200),
   // dbt; Infisical; extended private keys of BIP 32
-  key('dbtu_ dbtc_ dbts_', WORD, 30, 80),
+  key('dbtu_ dbtc_ dbts_ vercel_blob_rw_', WORD, 30, 80),
   key('st.', PARTS, 70, 120, 'digits'),
   // k3s; Volcengine
   key('K10', OPAQUE, 80, 200, 'digits'),
@@ -28,10 +28,9 @@ export const cloudKeys: readonly KeyRule[] = [
   key('dop_v1_ doo_v1_ dor_v1_', HEX, 64),
   key('HRKU-', URL64, 36, 80),
   key('vcp_ vci_ vca_ vcr_ vck_', ALNUM, 20, 80, 'mixed'),
-  key('vercel_blob_rw_', WORD, 30, 80),
   key('nfp_', WORD, 36, 60),
   // gitleaks: flyio-access-token, cloudflare-origin-ca-key
-  key('fo1_', URL64, 43),
+  key('fo1_ sha256~', URL64, 43),
   key('fm1a_ fm1r_ fm2_', BASE64, 100, LONG),
   key('cfut_ cfat_ cfk_', ALNUM, 40, 80),
   key('v1.0-', PARTS, 171, 200),
@@ -39,14 +38,13 @@ export const cloudKeys: readonly KeyRule[] = [
   key('hvs. hvb. hvr.', URL64, 24, 320, 'mixed'),
   key('s.', ALNUM, 24, 24, 'issued'),
   // gitleaks: pulumi-api-token, doppler-api-token, planetscale-*, prefect-api-token, infracost-api-token
-  key('pul-', HEX, 40),
+  key('pul- sbp_', HEX, 40),
   key('dp.pt. dp.ct. dp.sa. dp.scim. dp.audit.', ALNUM, 40, 48),
   key('dp.st.', PARTS, 40, 90),
   key('pscale_tkn_ pscale_pw_ pscale_oauth_', PARTS, 32, 64),
   key('pnu_', ALNUM, 36),
   key('ico-', ALNUM, 32),
   // Supabase: personal tokens, and secret keys since 2025
-  key('sbp_', HEX, 40),
   key('sb_secret_', URL64, 30, 60),
   // Neon: API keys and passwords; Xata, Aiven, CockroachDB, MongoDB Atlas, Confluent; gitleaks: clickhouse-cloud-api-secret-key
   key('napi_', ALNUM, 60, 80),
@@ -62,14 +60,12 @@ export const cloudKeys: readonly KeyRule[] = [
   key('tskey-', URL64, 24, 90, 'mixed'),
   key('dapi', HEX, 32, 32),
   key('dnkey-', URL64, 79),
-  key('sha256~', URL64, 43),
   // gitleaks: 1password-service-account-token, 1password-secret-key, age-secret-key
   key('ops_eyJ', BASE64, 100, LONG * 2),
   key('A3-', URL64, 36, 37, 'issued'),
   key('AGE-SECRET-KEY-1', ALNUM, 58),
   // gitleaks: scalingo-api-token, settlemint-*, harness-api-key, octopus-deploy-api-key
   key('tk-us-', URL64, 48),
-  key('sm_aat_ sm_pat_ sm_sat_', ALNUM, 16),
   key('pat. sat.', PARTS, 68, 68, 'issued'),
   key('API-', ALNUM, 26, 26, 'issued'),
 ]
