@@ -1,4 +1,4 @@
-import { type Call, type Change, type Decision, type Gateway, GuardError, type Session } from 'guard-gateway/core'
+import type { Call, Change, Decision, Gateway, Session } from 'guard-gateway/core'
 import { newCallRecord, type OpenCallRow, openRecordOf, type Previews, recordOfOpen, unsettled } from '#lib/trace'
 import type { HourSums } from './figures/hour-sums.ts'
 
@@ -19,7 +19,7 @@ export class OpenCalls {
     this.#gateway = gateway
   }
 
-  /** Puts a decided call on record; it is safe from the death of the process then. Undefined where no budget counts it, or it is on record. Rejects if it cannot be recorded and may not pass. */
+  /** Puts a decided call on record; it is safe from the death of the process then. Undefined where no budget counts it, or it is on record. Rejects if it cannot be recorded. */
   begin(call: Call, decision: Decision): Promise<void> | undefined {
     const gateway = this.#gateway
     const { session, notes } = call
@@ -42,10 +42,10 @@ export class OpenCalls {
       ...openRecordOf(record),
     }
     this.#begun.add(call.id)
-    return this.#write(call, session, { table: 'open_calls', put })
+    return this.#write(call.id, session, { table: 'open_calls', put })
   }
 
-  async #write({ id, mode, notes }: Call, session: Session, change: Change): Promise<void> {
+  async #write(id: string, session: Session, change: Change): Promise<void> {
     const { storage } = this.#gateway
     // another request of the session may have stored it meanwhile
     const again = async () => void (await storage.write([change]))
@@ -56,10 +56,7 @@ export class OpenCalls {
       session.stored = true
     } catch (error) {
       this.#begun.delete(id)
-      const mayPass = this.#gateway.service('store').need().onFailure === 'forward' && mode === 'shadow'
-      if (!(error instanceof GuardError) || !mayPass) throw error
-      this.#gateway.fault(error, 'recorder:open')
-      notes.recorded = false
+      throw error
     }
   }
 
