@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
 import type { AskJson } from '#lib/command'
@@ -21,7 +21,7 @@ export const storeAgentKey = async (
   project: string | undefined,
 ): Promise<string> => {
   const file = keyFile(folder, agent)
-  if (await exists(file)) return file
+  if (existsSync(file)) return file
   const { key } = (await register(ask, agent, project)) as { readonly key: string }
   await writeNew(file, `${key}\n`)
   return file
@@ -35,9 +35,3 @@ const register = async (ask: AskJson, id: string, project_id: string | undefined
     return ask('POST', `/api/agents/${encodeURIComponent(id)}/keys`)
   }
 }
-
-const exists = (file: string): Promise<boolean> =>
-  access(file).then(
-    () => true,
-    () => false,
-  )

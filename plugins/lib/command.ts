@@ -75,6 +75,15 @@ export type AskStream = (
 /** The same where JSON is sent and answered; undefined for an answer without a body. */
 export type AskJson = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => Promise<unknown>
 
+/** What a command that reads or changes records gets. */
+export interface CommandContext {
+  readonly ask: AskJson
+  readonly input: Input
+  readonly io: Io
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
 /**
  * How a command reaches records, to read and to change them: `work` asks the HTTP interface of the gateway that runs with this configuration;
  * where none does, that of its own gateway, opened for this on the same storage and closed afterwards. Routes of plugins are there too.

@@ -57,13 +57,15 @@ export interface McpCheck<Options extends TSchema = TSchema> {
   ): readonly CheckFinding[] | Promise<readonly CheckFinding[]>
 }
 
-export const mcpCheckKind = new Kind<McpCheck>('MCP check', {
+const shape = {
   schema: 'object',
   find: 'function',
   'prepare?': 'function',
   'compile?': 'function',
   'lint?': 'prompt',
-})
+} as const
+
+export const mcpCheckKind = new Kind<McpCheck>('MCP check', shape)
 
 const checkContribution = contribution('mcp-check', mcpCheckKind)
 
@@ -250,14 +252,7 @@ declare module 'guard-gateway/core' {
   }
 }
 
-export const mcpResultCheckKind = new Kind<McpResultCheck>('MCP result check', {
-  schema: 'object',
-  mends: 'text',
-  find: 'function',
-  'prepare?': 'function',
-  'compile?': 'function',
-  'lint?': 'prompt',
-})
+export const mcpResultCheckKind = new Kind<McpResultCheck>('MCP result check', { ...shape, mends: 'text' })
 
 const resultCheckContribution = contribution('mcp-result-check', mcpResultCheckKind)
 

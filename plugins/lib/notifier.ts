@@ -1,6 +1,13 @@
 import { type Clock, contribution, Kind, type Notice, type Plugin, type Redactor } from 'guard-gateway/core'
 import type { Static, TSchema } from 'typebox'
-import { connectionFault, post, type ReceiverResponse, retryAfterMs, upstreamAddress } from '#lib/network'
+import {
+  connectionFault,
+  post,
+  type ReceiverResponse,
+  retryAfterMs,
+  type UpstreamRoute,
+  upstreamAddress,
+} from '#lib/network'
 import { cutBeforeRedaction, cutText, sanitise, terminalLine } from '#lib/text'
 import type { UpstreamClient } from '#lib/upstream-client'
 
@@ -38,13 +45,9 @@ const REASON_CHARS = 120
 const RETRYABLE = new Set([408, 425, 429])
 
 /** Where a receiver is reached. */
-export interface HttpReceiver {
+export interface HttpReceiver extends UpstreamRoute {
   /** Often a secret itself. */
   readonly url: string
-  /** Address of the proxy on the way; `none` or absent: there is none. */
-  readonly proxy?: string
-  /** Authorities that are trusted beside those of Node: certificates as PEM. */
-  readonly ca?: readonly string[]
 }
 
 /** The options of a receiver that is reached by HTTP, as members of an object schema; `url` is required. */

@@ -1,7 +1,6 @@
 import type { Storage } from 'guard-gateway/core'
 import { pages } from '#lib/paging'
 import type { CallRecord } from '#lib/trace'
-import { type Cell, csvLine } from './csv.ts'
 import { HOUR_MS, hourOf, startOf } from './figures/hours.ts'
 import { durationOf, failures, SUMS } from './figures/measures.ts'
 import type { HourRow } from './figures/tables.ts'
@@ -173,3 +172,20 @@ const addCall = (groups: Groups, call: CallRecord): void => {
   sums.duration_ms += durationOf(call)
   sums.cost_micro += call.cost_micro ?? 0
 }
+
+/** A cell: text is quoted and escaped, a number is literal, null is empty. */
+type Cell = string | number | null
+
+const GUARDED = new Set(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
+
+/** One RFC 4180 line with its line end. */
+export const csvLine = (cells: readonly Cell[]): string => `${cells.map(written).join(',')}\r\n`
+
+const written = (cell: Cell): string => {
+  if (cell === null) return ''
+  return typeof cell === 'number' ? String(cell) : `"${guarded(cell).replaceAll('"', '""')}"`
+}
+
+/** Escapes text that a spreadsheet would evaluate as a formula, also after leading blanks. */
+const guarded = (text: string): string =>
+  GUARDED.has(text.charAt(0)) || GUARDED.has(text.trimStart().charAt(0)) ? `'${text}` : text

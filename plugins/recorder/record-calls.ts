@@ -5,7 +5,6 @@ import type { HourSums } from './figures/hour-sums.ts'
 import { flagSums, noteSettled, repeatedFlag } from './flags/flag-sums.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { requestPreview, responsePreview } from './preview.ts'
-import { sessionRowLock } from './session-row-lock.ts'
 import type { WriteBehindTotals } from './write-behind-totals.ts'
 
 export interface RecorderOptions {
@@ -176,4 +175,23 @@ const previewsOf = async (gateway: Gateway, settled: Settled): Promise<Previews>
     gateway.fault(error, 'recorder:preview')
     return NO_PREVIEWS
   }
+}
+
+type Write = () => Promise<void>
+
+/** Serialises writes until the session's row is stored: the first write of a session inserts its row. */
+const sessionRowLock = (): ((session: Session | null, write: Write) => Promise<void>) => {
+  const storing = new WeakMap<Session, Promise<void>>()
+  const locked = async (session: Session, write: Write): Promise<void> => {
+    for (let first = storing.get(session); first !== undefined; first = storing.get(session)) await first
+    if (session.stored === true) return write()
+    const writing = write()
+    storing.set(
+      session,
+      writing.catch(() => {}).finally(() => storing.delete(session)),
+    )
+    return writing
+  }
+  // most sessions are stored, and each promise costs time
+  return (session, write) => (session === null || session.stored === true ? write() : locked(session, write))
 }

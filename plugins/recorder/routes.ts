@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Reader, SessionRow } from 'guard-gateway/core'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { rejectUnknownFilters } from '#lib/errors'
-import { Type } from '#lib/json'
+import { Type, writeJson } from '#lib/json'
+import { pages } from '#lib/paging'
 import { timeOf } from '#lib/time'
+import { type CallRecord, rowOf } from '#lib/trace'
 import { aggregatesCsv } from './aggregates.ts'
-import { historyPage } from './history.ts'
-import { sessionJson } from './session-export.ts'
+import { history, historyPage } from './history.ts'
 
 /** Routes of a session's history and of the exports, below `/api`. */
 export const routes =
@@ -146,4 +148,35 @@ const aggregatesFile: object = {
   description:
     'A line for each UTC day, project, agent, style, model and upstream; the first names the columns. cost_micro is in millionths of the billing currency.',
   content: { 'text/csv': { schema: Type.String() } },
+}
+
+/** A session with its calls and its history, oldest first, as one JSON object. */
+export async function* sessionJson(storage: Reader, session: SessionRow, now: number): AsyncGenerator<string> {
+  yield `{"schema":"session.v1","exported_at":"${new Date(now).toISOString()}","session":${writeJson(session)},"calls":[`
+  yield* elements(pages(storage, 'calls', { where: { session_id: session.id }, order: ['recorded', 'asc'] }), withTurns)
+  yield '],"events":['
+  yield* elements(history(storage, session.id))
+  yield ']}\n'
+}
+
+/** Turns in their exported form. */
+const withTurns = (record: CallRecord) => {
+  const { turns: _turns, ...call } = record
+  const { new_turns, user_first } = rowOf(record)
+  return { ...call, new_turns, user_first }
+}
+
+async function* elements<T>(
+  lists: AsyncIterable<readonly T[]>,
+  render: (element: T) => unknown = (element) => element,
+): AsyncGenerator<string> {
+  let separator = '\n'
+  for await (const list of lists) {
+    let text = ''
+    for (const element of list) {
+      text += separator + writeJson(render(element))
+      separator = ',\n'
+    }
+    if (text !== '') yield text
+  }
 }

@@ -5,7 +5,6 @@ import type { CreateClient } from './create-client.ts'
 import { Lanes } from './lanes.ts'
 import { SocketRequests } from './requests.ts'
 import type { ResponseForwards } from './response-forwards.ts'
-import { SignsOfLife } from './signs-of-life.ts'
 import { readUpstreamEvent, type UpstreamEvent } from './upstream-event.ts'
 
 /** More than this may not wait for one side: the other is not read meanwhile. */
@@ -345,5 +344,32 @@ class UpstreamPump {
     this.#whenIdle = []
     for (const resolve of waiting) resolve()
     this.#target.answered()
+  }
+}
+
+const MAX_SILENT = 2
+
+/** Finds out whether the other end of a WebSocket is still there. */
+export class SignsOfLife {
+  readonly #socket: MessageSocket
+  #received = -1
+  #silent = 0
+
+  constructor(socket: MessageSocket) {
+    this.#socket = socket
+  }
+
+  /** It took something. */
+  note(): void {
+    this.#silent = 0
+  }
+
+  /** Sends a ping; cuts an end off that was silent after two of them. */
+  ask(): void {
+    const { received } = this.#socket
+    this.#silent = received === this.#received ? this.#silent + 1 : 0
+    this.#received = received
+    if (this.#silent >= MAX_SILENT) this.#socket.destroy()
+    else this.#socket.ping()
   }
 }

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import type { SocketUpgrade } from '#lib/http'
 import {
@@ -11,7 +12,6 @@ import { SocketConnection } from './connection.ts'
 import { socketErrors } from './error-codes.ts'
 import type { OpenConnections } from './open-connections.ts'
 import type { ResponseForwards } from './response-forwards.ts'
-import { WaitingClient } from './waiting-client.ts'
 
 /** Upstreams may send longer messages than clients. */
 const MAX_UPSTREAM_BYTES = 128 * 1024 * 1024
@@ -120,4 +120,39 @@ const accept = async (context: HandshakeContext, ends: Ends): Promise<void> => {
   const connection = new SocketConnection({ gateway, upgrade, chosen, client, upstream, forwards, over })
   connections.add(connection)
   connection.start()
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/** A client that waits for the answer to its handshake: whether it leaves meanwhile shows only while its connection is read. */
+class WaitingClient {
+  readonly #socket: Duplex
+  readonly #left = new AbortController()
+  readonly #early: Buffer[] = []
+  #isStopped = false
+  readonly #read = (bytes: Buffer): void => void this.#early.push(bytes)
+  readonly #leave = (): void => {
+    this.#left.abort(new Error('the client has left'))
+    this.#socket.destroy()
+  }
+
+  constructor(socket: Duplex, head: Buffer) {
+    this.#socket = socket
+    if (head.length > 0) this.#early.push(head)
+    socket.on('data', this.#read).once('end', this.#leave).once('close', this.#leave)
+  }
+
+  /** Aborted when it leaves. */
+  get signal(): AbortSignal {
+    return this.#left.signal
+  }
+
+  /** Reads no more; gives what has come already, once. */
+  stop(): Buffer {
+    if (this.#isStopped) return NOTHING
+    this.#isStopped = true
+    this.#socket.pause()
+    this.#socket.off('data', this.#read).off('end', this.#leave).off('close', this.#leave)
+    return Buffer.concat(this.#early)
+  }
 }

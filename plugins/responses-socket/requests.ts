@@ -14,11 +14,11 @@ import { newId } from '#lib/ids'
 import type { SocketUpstream } from '#lib/upstream-client'
 import { type ClientFrame, type CreateFrame, isCreate, readClientFrame } from './client-frame.ts'
 import { CreateClient } from './create-client.ts'
+import { socketErrors } from './error-codes.ts'
 import { errorEvent } from './error-event.ts'
 import { HeldFrames, isSteer } from './held-frames.ts'
-import type { Lanes } from './lanes.ts'
+import type { KnownResponse, Lanes } from './lanes.ts'
 import type { ResponseForwards } from './response-forwards.ts'
-import { spentBudget } from './steer-budget.ts'
 import { successorOf } from './successor.ts'
 import type { UpstreamEvent } from './upstream-event.ts'
 
@@ -250,3 +250,20 @@ export class SocketRequests {
 
 const laneOf = (stream_id: string | undefined): { stream_id?: string } =>
   stream_id !== undefined && LANE.test(stream_id) ? { stream_id } : {}
+
+/**
+ * Why user input for a running response is not passed on: a budget that blocks is used up, and the response that follows would spend more.
+ * Undefined where none is, and where rules only report.
+ */
+const spentBudget = async (gateway: Gateway, { mode, session }: KnownResponse): Promise<GuardError | undefined> => {
+  if (mode !== 'enforce' || !session) return undefined
+  const budgets = (await gateway.service('rules').get()?.budgets({ session })) ?? []
+  const spent = budgets.find(({ action, left }) => action === 'block' && left <= 0)
+  if (spent === undefined) return undefined
+  const { rule_id, limit, unit } = spent
+  return new GuardError(
+    socketErrors.STEER_BUDGET,
+    `Guard blocked this message: the budget of ${limit} ${unit} is used up. Raise it, or begin another session.`,
+    { block: { session_id: session.row.id, rule_id }, headers: { 'x-should-retry': 'false' } },
+  )
+}

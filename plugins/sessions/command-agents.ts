@@ -1,8 +1,9 @@
 import type { Static } from 'typebox'
+import type { CommandContext } from '#lib/command'
 import { writeJson } from '#lib/json'
 import { columnLines, listedTime, paintedWord, painter, terminalWidth } from '#lib/terminal'
 import { terminalLine } from '#lib/text'
-import { type CommandContext, filtered, printPage } from './command-context.ts'
+import { filtered, printPage } from './command-context.ts'
 import type { agentSchema, agentsPage, issued, oneAgent, registered } from './schemas.ts'
 
 const filters = { project: 'project_id', paused: 'paused', limit: 'limit', cursor: 'cursor' }

@@ -1,15 +1,6 @@
-import type { AskJson, Input, Io } from '#lib/command'
+import type { CommandContext, Input } from '#lib/command'
 import { writeJson } from '#lib/json'
 import { hint } from '#lib/terminal'
-
-/** The input and output of one of these commands. */
-export interface CommandContext {
-  readonly ask: AskJson
-  readonly input: Input
-  readonly io: Io
-  /** Milliseconds since 1970. */
-  readonly now: number
-}
 
 /** Prints a page of a list: the response with `--json`, else `lines` of it. The cursor of the next page goes to stderr. */
 export const printPage = <T extends { readonly next_cursor: string | null }>(

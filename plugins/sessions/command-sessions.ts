@@ -1,9 +1,10 @@
 import type { Static } from 'typebox'
+import type { CommandContext } from '#lib/command'
 import { costText, countText, groupedText } from '#lib/format'
 import { writeJson } from '#lib/json'
 import { agoText, columnLines, sessionLines, terminalWidth, wholeId } from '#lib/terminal'
 import { terminalLine } from '#lib/text'
-import { type CommandContext, filtered, printPage } from './command-context.ts'
+import { filtered, printPage } from './command-context.ts'
 import type { oneSession, sessionSchema, sessionsPage } from './schemas.ts'
 
 type Session = Static<typeof sessionSchema>

@@ -1,7 +1,7 @@
 import type { Plugin } from 'guard-gateway/core'
 import { APPROVER_FLAG } from '#lib/approver'
-import { type AskJson, type Command, commandKind, type Input } from '#lib/command'
-import { type CommandContext, filtered } from './command-context.ts'
+import { type AskJson, type Command, type CommandContext, commandKind, type Input } from '#lib/command'
+import { filtered } from './command-context.ts'
 import type { Suggest } from './command-suggest.ts'
 
 /** Where commands find sessions and agents. */

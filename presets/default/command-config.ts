@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
 import type { Command, Input, Io } from '#lib/command'
@@ -26,7 +26,7 @@ export const configFor = async (
   io: Io,
 ): Promise<CommandConfig> => {
   const { file, named } = located(options, io)
-  if (named || (await exists(file))) return read(file, io, command)
+  if (named || existsSync(file)) return read(file, io, command)
   const backend = command?.unconfigured
   if (backend === undefined) throw absent(file)
   const config = (await import('./config/defaults.ts')).emptyConfig()
@@ -53,9 +53,3 @@ const read = async (file: string, io: Io, command: Command | undefined): Promise
 /** Command lookup gets no warnings. The warning about missing upstreams concerns only commands that serve model requests. */
 const concerns = (warning: string, command: Command | undefined): boolean =>
   command !== undefined && (command.id === 'gateway run' || !warning.startsWith('No upstream'))
-
-export const exists = (file: string): Promise<boolean> =>
-  access(file).then(
-    () => true,
-    () => false,
-  )

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type Gateway, GuardError } from 'guard-gateway/core'
@@ -25,7 +26,7 @@ import { APPROVER_HEADER } from '#lib/approver'
 import { type AskJson, type Command, commandKind, type Input, type Io } from '#lib/command'
 import { readJson } from '#lib/json'
 import { showInBrowser } from '#lib/terminal'
-import { configFor, exists, located } from './command-config.ts'
+import { configFor, located } from './command-config.ts'
 import { calledAs, ownCommand } from './command-prefix.ts'
 import { mcpErrors } from './config/checks-mcp.ts'
 import { type Refuse, refusal } from './config/config-errors.ts'
@@ -75,7 +76,7 @@ export const configured = async (options: Input['options'], command: Command | u
 /** Writes a configuration if none exists and none is named, or if `--init` is set. */
 const firstRun = async (options: Input['options'], io: Io): Promise<FirstRun | undefined> => {
   const { file, named } = located(options, io)
-  if (options.init !== true && (named || (await exists(file)))) return undefined
+  if (options.init !== true && (named || existsSync(file))) return undefined
   // invalid flags must not leave a file
   checkHost(withOverrides(emptyConfig(), options, io.cwd).server, options)
   const first = await writeFirstConfig(file)

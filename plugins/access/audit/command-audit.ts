@@ -1,22 +1,14 @@
 import type { Static } from 'typebox'
-import type { AskJson, Input, Io } from '#lib/command'
+import type { CommandContext } from '#lib/command'
 import { writeJson } from '#lib/json'
 import { columnLines, hint, listedTime, terminalWidth } from '#lib/terminal'
 import { terminalLine } from '#lib/text'
 import type { auditPage } from './schemas.ts'
 
-interface Context {
-  readonly ask: AskJson
-  readonly input: Input
-  readonly io: Io
-  /** Milliseconds since 1970. */
-  readonly now: number
-}
-
 const filters = ['since', 'actor', 'action', 'limit', 'cursor'] as const
 
 /** Prints a page of who did what, one a line. */
-export const listAudit = async ({ ask, input, io, now }: Context): Promise<void> => {
+export const listAudit = async ({ ask, input, io, now }: CommandContext): Promise<void> => {
   const query = new URLSearchParams()
   for (const name of filters) if (input.options[name] !== undefined) query.set(name, String(input.options[name]))
   if (input.options.project !== undefined) query.set('project_id', String(input.options.project))

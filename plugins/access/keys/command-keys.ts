@@ -1,21 +1,13 @@
 import { GuardError } from 'guard-gateway/core'
 import type { Static } from 'typebox'
-import type { AskJson, Input, Io } from '#lib/command'
+import type { CommandContext } from '#lib/command'
 import { writeJson } from '#lib/json'
 import { columnLines, listedTime, terminalWidth } from '#lib/terminal'
 import { terminalLine } from '#lib/text'
 import type { issuedKey, keysPage } from './schemas.ts'
 
-interface Context {
-  readonly ask: AskJson
-  readonly input: Input
-  readonly io: Io
-  /** Milliseconds since 1970. */
-  readonly now: number
-}
-
 /** Makes a key; only the key, which cannot be printed again, goes to stdout. */
-export const createKey = async ({ ask, input, io }: Context): Promise<void> => {
+export const createKey = async ({ ask, input, io }: CommandContext): Promise<void> => {
   const { name, scope, project, expires } = input.options
   if (name === undefined) throw new GuardError('USAGE', 'Say whose key it is: --name "Ada".')
   if (scope === undefined) throw new GuardError('USAGE', 'Say what the key is for: --scope read,operate.')
@@ -32,7 +24,7 @@ export const createKey = async ({ ask, input, io }: Context): Promise<void> => {
 }
 
 /** Prints the live keys, one a line, none of them itself. */
-export const listKeys = async ({ ask, input, io, now }: Context): Promise<void> => {
+export const listKeys = async ({ ask, input, io, now }: CommandContext): Promise<void> => {
   const answer = (await ask('GET', '/api/keys')) as Static<typeof keysPage>
   if (input.options.json === true) return void io.out.write(`${writeJson(answer)}\n`)
   if (answer.keys.length === 0)
@@ -55,7 +47,7 @@ export const listKeys = async ({ ask, input, io, now }: Context): Promise<void> 
 }
 
 /** Ends a key. */
-export const revokeKey = async ({ ask, input, io }: Context): Promise<void> => {
+export const revokeKey = async ({ ask, input, io }: CommandContext): Promise<void> => {
   const id = input.args[0] ?? ''
   await ask('DELETE', `/api/keys/${encodeURIComponent(id)}`)
   if (input.options.json === true) io.out.write(`${writeJson({ id, revoked: true })}\n`)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
-import { access, rename, rm } from 'node:fs/promises'
+import { createWriteStream, existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -19,16 +19,10 @@ export const outputOf = async (
 ): Promise<(content: Readable) => Promise<void>> => {
   if (output === undefined) return (content) => written(content, io.out)
   const file = resolve(io.cwd, String(output))
-  if (force !== true && (await exists(file)))
+  if (force !== true && existsSync(file))
     throw new GuardError('USAGE', `${String(output)} exists already. Name another file, or add --force to replace it.`)
   return (content) => writeWhole(content, file)
 }
-
-const exists = (file: string): Promise<boolean> =>
-  access(file).then(
-    () => true,
-    () => false,
-  )
 
 /** Writes as fast as the reader takes the results. A closed pipe, as in `| head`, is no failure. */
 const written = async (content: Readable, out: NodeJS.WritableStream): Promise<void> => {

@@ -30,19 +30,16 @@ const olderLink = async (server: McpServer, session: McpSession) => {
 
 /** Tries Streamable HTTP first, as the specification says: a server that refuses `initialize` with 400, 404 or 405 may speak HTTP+SSE. */
 class FallbackLink implements McpLink {
-  readonly lost: Promise<Lost>
+  readonly #lost = Promise.withResolvers<Lost>()
+  readonly lost = this.#lost.promise
   readonly #server: McpServer
   readonly #session: McpSession
   readonly #http: HttpLink
-  readonly #lose: (lost: Lost) => void
   #link: McpLink
 
   constructor(server: McpServer, session: McpSession) {
     this.#server = server
     this.#session = session
-    const { promise, resolve } = Promise.withResolvers<Lost>()
-    this.lost = promise
-    this.#lose = resolve
     this.#http = new HttpLink(server, session)
     this.#link = this.#http
     this.#follow(this.#http)
@@ -77,7 +74,7 @@ class FallbackLink implements McpLink {
 
   #follow(link: McpLink): void {
     void link.lost.then((lost) => {
-      if (this.#link === link) this.#lose(lost)
+      if (this.#link === link) this.#lost.resolve(lost)
     })
   }
 }
@@ -89,7 +86,8 @@ const PRINTABLE = /^[\x21-\x7e]{1,1024}$/
 
 /** The way to a server over Streamable HTTP, with a session of its own there. */
 class HttpLink implements McpLink {
-  readonly lost: Promise<Lost>
+  readonly #lost = Promise.withResolvers<Lost>()
+  readonly lost = this.#lost.promise
   /** It refused `initialize` as a server does that knows the transport before this one alone. */
   mayBeOlder = false
   readonly #server: McpServer
@@ -101,7 +99,6 @@ class HttpLink implements McpLink {
   readonly #waiting = new Set<Exchange>()
   /** Bodies that have not come to their end. */
   readonly #open = new Set<ChunkQueue>()
-  readonly #lose: (lost: Lost) => void
   /** The server's own name for the session; the client never sees it. */
   #id: string | undefined
   #ended = false
@@ -113,9 +110,6 @@ class HttpLink implements McpLink {
     this.#connections = session.connect(address)
     this.#path = path
     this.#headers = new RequestHeaders(host, server.headers)
-    const { promise, resolve } = Promise.withResolvers<Lost>()
-    this.lost = promise
-    this.#lose = resolve
   }
 
   async post(frame: Frame, passed: PassedHeaders = {}): Promise<McpReply> {
@@ -144,7 +138,7 @@ class HttpLink implements McpLink {
   async end(): Promise<void> {
     this.#ended = true
     const ended = new SessionEnded()
-    this.#lose({ reason: ended.message })
+    this.#lost.resolve({ reason: ended.message })
     // the answer to `initialize` may name a session of the server's that is to be ended, too
     const waiting = this.#session.protocol_version === undefined ? [] : this.#waiting
     for (const open of [...waiting, ...this.#open]) open.stop(ended)
@@ -261,7 +255,7 @@ class HttpLink implements McpLink {
   #over(): McpReply {
     this.#id = undefined
     const message = 'The MCP server has ended the session. Initialize again.'
-    this.#lose({ reason: message })
+    this.#lost.resolve({ reason: message })
     return { form: 'failed', status: 404, code: 'MCP_SESSION_NOT_FOUND', message }
   }
 }

@@ -17,12 +17,12 @@ export const openStdioLink = async (server: McpServer, session: McpSession): Pro
   new StdioLink(server, session)
 
 class StdioLink implements McpLink {
-  readonly lost: Promise<Lost>
+  readonly #lost = Promise.withResolvers<Lost>()
+  readonly lost = this.#lost.promise
   readonly #server: McpServer
   readonly #session: McpSession
   /** Undefined while the session is not in use. */
   #child: Child | undefined
-  readonly #lose: (lost: Lost) => void
   readonly #setup = new SessionSetup()
   #resting: Promise<void> | undefined
   #waking: Promise<void> | undefined
@@ -38,9 +38,6 @@ class StdioLink implements McpLink {
       resume: () => this.#child?.resume(),
       consumes: (frame) => this.#setup.consumes(frame),
     })
-    const { promise, resolve } = Promise.withResolvers<Lost>()
-    this.lost = promise
-    this.#lose = resolve
     this.#start()
   }
 
@@ -148,7 +145,7 @@ class StdioLink implements McpLink {
     if (this.#over) return
     this.#over = true
     this.#channel.end(failed(lost))
-    this.#lose(lost)
+    this.#lost.resolve(lost)
   }
 }
 

@@ -131,7 +131,7 @@ const describe = async (dialect: Dialect, schema: unknown): Promise<string | und
 }
 
 /** Where schemas stand, in both dialects. */
-const PLACES: ReadonlyMap<string, Holds> = new Map([
+export const PLACES: ReadonlyMap<string, Holds> = new Map([
   ...KEYWORDS,
   ['additionalItems', 'schema'] as const,
   ['dependencies', 'map'] as const,

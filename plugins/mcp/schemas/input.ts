@@ -1,6 +1,5 @@
 import { isJsonObject, pointerKeys } from '#lib/json'
-import { type CompiledSchema, compileSchema, type SchemaFault } from './compile.ts'
-import { type Holds, KEYWORDS } from './vocabulary.ts'
+import { type CompiledSchema, compileSchema, PLACES, type SchemaFault } from './compile.ts'
 
 /** What a tool says of its arguments, ready for use, or why it cannot be used. */
 export type CompiledInput =
@@ -74,12 +73,6 @@ const relaxed = (schema: unknown, outer: Names, root: unknown): unknown => {
 const SAME_VALUE: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'then', 'else', 'dependentSchemas'])
 /** Where a weaker schema is a stricter one. */
 const TURNED: ReadonlySet<string> = new Set(['not', 'if'])
-
-const PLACES: ReadonlyMap<string, Holds> = new Map([
-  ...KEYWORDS,
-  ['additionalItems', 'schema'] as const,
-  ['dependencies', 'map'] as const,
-])
 
 const partOf = (keyword: string, part: unknown, filled: Names, root: unknown): unknown => {
   if (keyword === 'required') return needed(part, filled)

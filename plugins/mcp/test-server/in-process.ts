@@ -17,15 +17,12 @@ export const inProcess: McpTransport = {
 const nowhere: Exchange = { send: () => {}, release: () => {}, drop: () => {} }
 
 class InProcessLink implements McpLink {
-  readonly lost: Promise<Lost>
+  readonly #lost = Promise.withResolvers<Lost>()
+  readonly lost = this.#lost.promise
   readonly #session: TestSession
-  readonly #lose: (lost: Lost) => void
 
   constructor(session: TestSession) {
-    const { promise, resolve } = Promise.withResolvers<Lost>()
     this.#session = session
-    this.lost = promise
-    this.#lose = resolve
   }
 
   async post(frame: Frame): Promise<McpReply> {
@@ -54,7 +51,7 @@ class InProcessLink implements McpLink {
 
   async end(): Promise<void> {
     this.#session.end()
-    this.#lose({ reason: 'The session has ended.' })
+    this.#lost.resolve({ reason: 'The session has ended.' })
   }
 }
 

@@ -14,24 +14,16 @@ export const acceptPins = async (
   tools: readonly string[] | 'all',
   fingerprints?: readonly string[],
 ): Promise<readonly string[]> => {
-  const accepted = await accept(mcp, server_id, tools, fingerprints)
+  const state = mcp.serverState(server_id)
+  if (state === undefined) {
+    const { rows } = await mcp.gateway.storage.find('mcp_tools', { where: { server_id }, limit: 1 })
+    const known = mcp.serverStates().map(({ server }) => server.id)
+    if (rows.length === 0) throw new GuardError(mcpErrors.MCP_SERVER_NOT_FOUND, undefined, { known })
+  }
+  const accepted = await (state === undefined
+    ? new Pins(mcp.gateway, mcp.audit, server_id).acceptStored(tools, fingerprints)
+    : state.tools.accept(tools, fingerprints))
   const details = { tools: accepted }
   await mcp.gateway.service('audit').get()?.note({ action: 'pins.accepted', subject: server_id, details })
   return accepted
-}
-
-const accept = async (
-  mcp: Mcp,
-  server_id: string,
-  tools: readonly string[] | 'all',
-  fingerprints?: readonly string[],
-): Promise<readonly string[]> => {
-  const state = mcp.serverState(server_id)
-  if (state !== undefined) return state.tools.accept(tools, fingerprints)
-  const { rows } = await mcp.gateway.storage.find('mcp_tools', { where: { server_id }, limit: 1 })
-  if (rows.length === 0)
-    throw new GuardError(mcpErrors.MCP_SERVER_NOT_FOUND, undefined, {
-      known: mcp.serverStates().map(({ server }) => server.id),
-    })
-  return new Pins(mcp.gateway, mcp.audit, server_id).acceptStored(tools, fingerprints)
 }

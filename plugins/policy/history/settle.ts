@@ -1,8 +1,8 @@
 import { endedMoment, type Outcome, type Row, type SessionRow, type Settled } from 'guard-gateway/core'
+import { sha256 } from '#lib/ids'
 import { calledTool } from '#lib/request-reader'
 import type { CallRecord } from '#lib/trace'
 import type { Policy } from '../policy.ts'
-import { errorFingerprint } from './error-fingerprint.ts'
 import type { History } from './history.ts'
 
 const failures: ReadonlySet<Outcome> = new Set<Outcome>(['upstream_error', 'unreachable', 'truncated'])
@@ -95,3 +95,36 @@ const use = (row: Row, failed: boolean, history: History): void => {
 /** A truncated reply gives no reason: all such have the same fingerprint. */
 const fingerprintOf = ({ status, error, outcome }: Settled): string =>
   errorFingerprint(status, error ?? { type: outcome, code: null, message: '' })
+
+const TEXT_LIMIT = 4096
+const MAX_CHARS = 500
+
+const uuids = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
+const prefixed = /\b[a-z]{2,16}[_-][0-9a-z_-]{6,128}/gi
+const hexRuns = /\b(?:0x)?[0-9a-f]{8,128}\b/gi
+const numbers = /\d{1,64}(?:[.,]\d{1,64}){0,8}/g
+
+const ifNumbered = (text: string): string => (/\d/.test(text) ? '#' : text)
+
+/** An error message with ids, hex runs and numbers replaced by `#`; at most 500 characters. */
+export const maskedMessage = (message: string): string =>
+  message
+    .slice(0, TEXT_LIMIT)
+    .replace(uuids, '#')
+    .replace(prefixed, ifNumbered)
+    .replace(hexRuns, ifNumbered)
+    .replace(numbers, '#')
+    .replace(/\s{1,64}/g, ' ')
+    .trim()
+    .slice(0, MAX_CHARS)
+
+/** The error of a provider's reply. */
+interface UpstreamError {
+  readonly type: string | null
+  readonly code: string | null
+  readonly message: string
+}
+
+/** SHA-256 of status, type (else code) and masked message: equal fingerprints are the same error. */
+export const errorFingerprint = (status: number, error: UpstreamError | null): string =>
+  sha256(`${status}\0${error?.type ?? error?.code ?? ''}\0${maskedMessage(error?.message ?? '')}`)

@@ -11,8 +11,10 @@ import {
   priceMark,
 } from '#lib/html'
 import {
+  type AgentSource,
   type Ask,
   agentSourceKind,
+  type Charts,
   type Panel,
   panelKind,
   type SearchHit,
@@ -31,7 +33,6 @@ import {
 import { readFlagReport } from '../flags/read-report.ts'
 import { sessionsOf } from '../flags/report.ts'
 import { AT_MOST, blockedText, savedText } from '../flags/words.ts'
-import { agentCharts, chartPanel, chartsOf } from './charts.ts'
 import { flaggedSource } from './flagged-lines.ts'
 import { agentLink, reasonLink, replayLink, sessionLink } from './links.ts'
 import { spendPanel } from './spend.ts'
@@ -192,3 +193,31 @@ const actionText = ({ action, would_refuse, blocked }: RuleReport): string => {
   if (action === 'pause') return ', pauses'
   return would_refuse || blocked > 0 ? '' : ', only flags: enforcing changes nothing'
 }
+
+/** Charts of these figures. What draws them is loaded with the first. */
+const chartsOf = (gateway: Gateway, figures: Figures): Charts => ({
+  strip: async (options) => {
+    const { rows } = await gateway.storage.find('calls', { limit: 1 })
+    if (rows.length === 0) return undefined
+    const { strip } = await import('../chart/strip.ts')
+    return strip(figures, costUnit(gateway), options)
+  },
+})
+
+/** Requests over time. */
+const chartPanel = (charts: Charts): Panel => ({
+  id: 'recorder/charts',
+  order: -10,
+  render: (ask) => charts.strip({ ask }),
+})
+
+/** Requests of an agent over time, if it has a session. */
+const agentCharts = (gateway: Gateway, charts: Charts): AgentSource => ({
+  id: 'recorder/charts',
+  order: -10,
+  recent: async () => [],
+  section: async (agent, ask) => {
+    const { rows } = await gateway.storage.find('sessions', { where: { agent_id: agent }, limit: 1 })
+    return rows.length === 0 ? undefined : charts.strip({ ask, agent_id: agent })
+  },
+})

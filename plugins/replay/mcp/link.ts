@@ -10,15 +10,12 @@ import { listedTools, tools } from './tools.ts'
 
 /** The way to Replay inside this process, for one session. */
 export class ReplayLink implements McpLink {
-  readonly lost: Promise<Lost>
+  readonly #lost = Promise.withResolvers<Lost>()
+  readonly lost = this.#lost.promise
   readonly #server: ReplayServer
-  readonly #lose: (lost: Lost) => void
 
   constructor(gateway: Gateway, cache: RunCache, { projects }: McpSession) {
-    const { promise, resolve } = Promise.withResolvers<Lost>()
     this.#server = new ReplayServer(gateway, cache, projects)
-    this.lost = promise
-    this.#lose = resolve
   }
 
   async post({ kind, id = 'null', method = '', text, params }: Frame): Promise<McpReply> {
@@ -35,7 +32,7 @@ export class ReplayLink implements McpLink {
   }
 
   async end(): Promise<void> {
-    this.#lose({ reason: 'The session has ended.' })
+    this.#lost.resolve({ reason: 'The session has ended.' })
   }
 }
 

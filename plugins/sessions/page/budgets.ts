@@ -17,22 +17,24 @@ interface Budget {
 /** The budgets of these projects, by project. */
 export const budgetsOf = async (
   gateway: Gateway,
-  projects: Iterable<string>,
+  rows: readonly { readonly project_id: string }[],
 ): Promise<ReadonlyMap<string, Budgets>> => {
   const rulesInForce = gateway.service('rules').get()
   if (rulesInForce === undefined) return new Map()
-  const reads = [...new Set(projects)].map(async (project): Promise<[string, Budgets]> => {
-    const rules = (await rulesInForce.of(project)).rules.filter((rule) => rule.enabled && isOfSession(rule))
-    const least = (type: string): Budget | undefined => {
-      const [first] = rules
-        .filter(({ rule_type }) => rule_type === type)
-        .sort((one, other) => one.threshold - other.threshold)
-      if (first === undefined) return undefined
-      const weight = first.params?.cache_weight
-      return { rule_id: first.id, most: first.threshold, cache_weight: typeof weight === 'number' ? weight : 1 }
-    }
-    return [project, { requests: least('max_requests'), tokens: least('max_tokens') }]
-  })
+  const reads = [...new Set(rows.map(({ project_id }) => project_id))].map(
+    async (project): Promise<[string, Budgets]> => {
+      const rules = (await rulesInForce.of(project)).rules.filter((rule) => rule.enabled && isOfSession(rule))
+      const least = (type: string): Budget | undefined => {
+        const [first] = rules
+          .filter(({ rule_type }) => rule_type === type)
+          .sort((one, other) => one.threshold - other.threshold)
+        if (first === undefined) return undefined
+        const weight = first.params?.cache_weight
+        return { rule_id: first.id, most: first.threshold, cache_weight: typeof weight === 'number' ? weight : 1 }
+      }
+      return [project, { requests: least('max_requests'), tokens: least('max_tokens') }]
+    },
+  )
   return new Map(await Promise.all(reads))
 }
 

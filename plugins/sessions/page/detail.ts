@@ -33,7 +33,7 @@ export const detailPage = ({ gateway, live }: PageParts): Page => ({
   render: async (ask) => {
     const session = await liveById(gateway, live, ask.params.id ?? '')
     const { row } = session
-    const budgets = (await budgetsOf(gateway, [row.project_id])).get(row.project_id)
+    const budgets = (await budgetsOf(gateway, [row])).get(row.project_id)
     const title = row.name ?? row.external_id ?? row.id
     const main = html`<div data-live="${row.id}"><div class="head"><h1>${title}</h1><p>${pausedMark(row.paused, row.ended_at)}${row.pause_reason !== null && html` <span class="quiet">${row.pause_reason}</span>`}</p><p class="acts"><a href="/replay?session_id=${encodeURIComponent(row.id)}">Runs in Replay</a> <a href="/api/export/sessions/${encodeURIComponent(row.id)}.json">Export</a></p></div>
 ${faultList(ask.refused?.faults ?? [])}

@@ -63,10 +63,7 @@ const recentPanel = ({ gateway, live }: PageParts): Panel => ({
     const active = await sessionsSince(gateway, live, ask.now - RECENT_MS)
     if (active.rows.length === 0) return undefined
     const rows = active.rows.slice(0, MAX_ROWS)
-    const budgets = await budgetsOf(
-      gateway,
-      rows.map(({ project_id }) => project_id),
-    )
+    const budgets = await budgetsOf(gateway, rows)
     return html`<h2>Sessions of the last 15 minutes (${active.rows.length}${active.more && ' or more'})</h2>${pauseForm(gateway, ask)}
 ${sessionTable(gateway, ask, rows, budgets)}
 ${active.rows.length > MAX_ROWS && html`<p><a href="/sessions">All sessions</a></p>`}`
@@ -306,10 +303,7 @@ const sessionSection = async (parts: PageParts, ask: Ask, agent_id: string): Pro
   const projects = [
     ...new Set([...groups.map(({ by }) => String(by.project_id)), ...rows.map((row) => row.project_id)]),
   ]
-  const budgets = await budgetsOf(
-    gateway,
-    rows.map(({ project_id }) => project_id),
-  )
+  const budgets = await budgetsOf(gateway, rows)
   return html`<dl class="facts"><dt>Requests</dt><dd>${countMark(sum('requests'))}</dd><dt>Tokens</dt><dd>${countMark(sum('total_tokens'))}</dd><dt>${costHead(gateway)}</dt><dd>${priceMark(sum('cost_micro'))}</dd><dt>Decisions</dt><dd>${decisionsText({ flagged: sum('flagged'), blocked: sum('blocked'), errors: sum('errors') })}</dd></dl>
 ${await budgetSection(parts, ask, agent_id, projects)}
 <h2 id="sessions">Sessions</h2>${sessionTable(gateway, ask, rows, budgets)}

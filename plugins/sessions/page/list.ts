@@ -47,10 +47,7 @@ export const listPage = (parts: PageParts): Page => {
         PAGE_ROWS,
         ask.query.get('cursor') || undefined,
       )
-      const budgets = await budgetsOf(
-        parts.gateway,
-        found.rows.map(({ project_id }) => project_id),
-      )
+      const budgets = await budgetsOf(parts.gateway, found.rows)
       const agents = [...(await recent.of('agent', ask.now)), ...found.rows.flatMap(({ agent_id }) => agent_id ?? [])]
       const projects = [...(await recent.of('project', ask.now)), ...found.rows.map(({ project_id }) => project_id)]
       const main = html`<div data-live="*"><h1>Sessions</h1>${faultList(ask.refused?.faults ?? [])}${pauseForm(parts.gateway, ask)}

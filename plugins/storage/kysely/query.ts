@@ -16,14 +16,14 @@ export interface Step extends Compiled {
 
 type Sized<K extends Shape['kind']> = Extract<Shape, { readonly kind: K }>
 
-const compiled = (query: {
+export const compiled = (query: {
   compile(): { readonly sql: string; readonly parameters: readonly unknown[] }
 }): Compiled => {
   const { sql: text, parameters } = query.compile()
   return { sql: text, take: parameters as readonly number[] }
 }
 
-const COMPARE = { eq: sql`=`, gte: sql`>=`, lt: sql`<` } as const
+export const COMPARE = { eq: sql`=`, gte: sql`>=`, lt: sql`<` } as const
 
 /** One test; `place` is where its value is. A `loose` test does not invite the planner to use an index. */
 const testOf = (table: string, [column, op]: Clause, place: number, loose = false): RawBuilder<boolean> => {

@@ -3,7 +3,7 @@ import { readJson, writeJson } from '#lib/json'
 import { type Clause, type Op, type SqlValue, takesValue } from './shape.ts'
 
 /** JSON text; the exact writer is slower and only needed where a bigint is inside. */
-const jsonText = (value: unknown): string => {
+export const jsonText = (value: unknown): string => {
   try {
     return JSON.stringify(value) ?? 'null'
   } catch {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { csvLine } from '../../../plugins/recorder/csv.ts'
+import { csvLine } from '../../../plugins/recorder/aggregates.ts'
 
 describe('csvLine', () => {
   it('quotes text, and leaves numbers literal and null empty', () =>

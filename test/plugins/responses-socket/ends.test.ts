@@ -93,7 +93,7 @@ describe('a WebSocket whose client ends it', () => {
 describe('both ends', () => {
   it('are asked for a sign of life, and a silent one is cut off', async () => {
     const { responsesSocket } = await import('guard-gateway/plugins/responses-socket')
-    const { SignsOfLife } = await import('../../../plugins/responses-socket/signs-of-life.ts')
+    const { SignsOfLife } = await import('../../../plugins/responses-socket/connection.ts')
     assert.equal(responsesSocket().name, 'responses-socket')
     const did: string[] = []
     const socket = { received: 1, ping: () => did.push('ping'), destroy: () => did.push('destroy') }

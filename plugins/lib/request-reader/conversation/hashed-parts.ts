@@ -1,10 +1,11 @@
-import type { Part, ToolEffect } from 'guard-gateway/core'
+import type { Part } from 'guard-gateway/core'
 import { shortSha256 } from '#lib/ids'
 import { effectOf } from '#lib/tools'
 import { contentHash } from './content-hash.ts'
 import { canonical, inBodies } from './fingerprint.ts'
 import { withoutReminders } from './system-reminders.ts'
 import { argumentText, callKey, resultSummary } from './tool-calls.ts'
+import type { OpenCall, Pairing } from './turns.ts'
 
 /** A part of a conversation as hashes: the state that is cached between requests. */
 export type HashedPart = HashedMessage | HashedText | HashedCall | HashedResult
@@ -22,25 +23,15 @@ export interface HashedText {
   readonly bytes: number
 }
 
-export interface HashedCall {
+export interface HashedCall extends OpenCall {
   readonly kind: 'call'
-  readonly key: string
-  readonly tool: string
-  readonly id: string | null
-  readonly effect: ToolEffect | null
   readonly bytes: number
 }
 
-export interface HashedResult {
+export interface HashedResult extends Omit<Pairing, 'call'> {
   readonly kind: 'result'
   readonly full: string
   readonly id: string | null
-  readonly result: string | null
-  readonly error: boolean
-  readonly passed: boolean
-  readonly pending: boolean
-  readonly notice: boolean
-  readonly served: boolean
   readonly bytes: number
 }
 

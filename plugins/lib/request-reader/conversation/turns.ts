@@ -28,7 +28,7 @@ export interface ClosedTurn {
 }
 
 /** The result of a call, by the index of the call in its turn. */
-interface Pairing {
+export interface Pairing {
   readonly call: number
   readonly result: string | null
   readonly error: boolean

@@ -29,14 +29,14 @@ type Failed = McpReply & { form: 'failed' }
  * Nothing in the stream can be asked for again: where it breaks off, what waits fails, and the next message opens another one and sets the session up anew.
  */
 export class OlderLink implements McpLink {
-  readonly lost: Promise<Lost>
+  readonly #lost = Promise.withResolvers<Lost>()
+  readonly lost = this.#lost.promise
   /** The server has named an endpoint: it speaks this transport. */
   isSpoken = false
   readonly #server: McpServer
   readonly #session: McpSession
   readonly #setup = new SessionSetup()
   readonly #channel: ServerChannel
-  readonly #lose: (lost: Lost) => void
   #stream: OlderStream | undefined
   #opening: Promise<void> | undefined
   #over = false
@@ -49,9 +49,6 @@ export class OlderLink implements McpLink {
       resume: () => this.#stream?.resume(),
       consumes: (frame) => this.#setup.consumes(frame),
     })
-    const { promise, resolve } = Promise.withResolvers<Lost>()
-    this.lost = promise
-    this.#lose = resolve
   }
 
   async post(frame: Frame, passed: PassedHeaders = {}): Promise<McpReply> {
@@ -151,7 +148,7 @@ export class OlderLink implements McpLink {
     this.#over = true
     this.#channel.end(failed(lost))
     this.#stream?.close(lost.reason)
-    this.#lose(lost)
+    this.#lost.resolve(lost)
   }
 }
 
@@ -197,7 +194,8 @@ class NoStream extends Error {
 /** One stream of a server of HTTP+SSE, and the endpoint for messages that it named. */
 class OlderStream {
   /** Resolves when it has ended. */
-  readonly lost: Promise<Lost>
+  readonly #lost = Promise.withResolvers<Lost>()
+  readonly lost = this.#lost.promise
   ended = false
   readonly #server: McpServer
   readonly #session: McpSession
@@ -210,7 +208,6 @@ class OlderStream {
   #path = ''
   #first = true
   #gate: PromiseWithResolvers<void> | undefined
-  readonly #lose: (lost: Lost) => void
 
   private constructor(server: McpServer, session: McpSession, events: StreamEvents) {
     this.#server = server
@@ -218,9 +215,6 @@ class OlderStream {
     this.#events = events
     this.#target = new URL(server.target ?? '')
     this.#headers = new RequestHeaders(serverAddress(server).host, server.headers)
-    const { promise, resolve } = Promise.withResolvers<Lost>()
-    this.lost = promise
-    this.#lose = resolve
   }
 
   /** Opens a stream, and waits until the server has named its endpoint. Rejects with NoStream where there is no stream, with Error where it is of no use, and with NoResponse. */
@@ -275,7 +269,7 @@ class OlderStream {
     for (const exchange of this.#waiting) exchange.stop(new Error(reason))
     this.#chunks?.stop(new Error(reason))
     this.resume()
-    this.#lose({ reason })
+    this.#lost.resolve({ reason })
   }
 
   #send(method: 'GET' | 'POST', path: string, headers: readonly string[], body: Buffer | undefined) {
@@ -329,7 +323,7 @@ class OlderStream {
   #end(reason: string, error = new Error(`${reason}.`)): void {
     this.ended = true
     this.#endpoint.reject(error)
-    this.#lose({ reason })
+    this.#lost.resolve({ reason })
   }
 }
 

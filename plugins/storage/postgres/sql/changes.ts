@@ -1,7 +1,8 @@
 import type { Table } from 'guard-gateway/core'
 import { type RawBuilder, sql } from 'kysely'
+import { type Compiled, compiled } from '../../kysely/query.ts'
 import { type Clause, keyOf } from '../../kysely/shape.ts'
-import { type Compiled, compiled, keyTest, testsOf, typed } from './clauses.ts'
+import { keyTest, testsOf, typed } from './clauses.ts'
 import { compiler as db } from './compiler.ts'
 
 /**

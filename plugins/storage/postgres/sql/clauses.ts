@@ -1,22 +1,8 @@
 import type { Column, Table } from 'guard-gateway/core'
 import { type RawBuilder, sql } from 'kysely'
+import { COMPARE } from '../../kysely/query.ts'
 import { type Clause, keyOf, takesValue } from '../../kysely/shape.ts'
 import { PG_TYPES } from './types.ts'
-
-/** SQL text and, for each of its parameters, the place of its value among those of the caller. */
-export interface Compiled {
-  readonly sql: string
-  readonly take: readonly number[]
-}
-
-export const compiled = (query: {
-  compile(): { readonly sql: string; readonly parameters: readonly unknown[] }
-}): Compiled => {
-  const { sql: text, parameters } = query.compile()
-  return { sql: text, take: parameters as readonly number[] }
-}
-
-const COMPARE = { eq: sql`=`, gte: sql`>=`, lt: sql`<` } as const
 
 /** A parameter with the type of a column. */
 export const typed = (place: number, kind: Column): RawBuilder<unknown> => sql`${place}::${sql.raw(PG_TYPES[kind])}`

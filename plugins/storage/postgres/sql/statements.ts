@@ -1,5 +1,5 @@
+import type { Compiled } from '../../kysely/query.ts'
 import type { Statement } from '../connection/statement.ts'
-import type { Compiled } from './clauses.ts'
 import type { PgValue } from './values.ts'
 
 interface Known extends Compiled {

@@ -1,20 +1,11 @@
 import type { AnyRow, AnyWhere, Column, Table } from 'guard-gateway/core'
-import { readJson, writeJson } from '#lib/json'
+import { readJson } from '#lib/json'
 import { type Clause, storedColumns, takesValue } from '../../kysely/shape.ts'
-import { opsOf } from '../../kysely/values.ts'
+import { jsonText, opsOf } from '../../kysely/values.ts'
 import { indexable } from './tokens.ts'
 
 /** A value in PostgreSQL's text format. */
 export type PgValue = string | null
-
-/** JSON text; the exact writer is slower and only needed where a bigint is inside. Escapes keep U+0000 and lone surrogates out of it. */
-const jsonText = (value: unknown): string => {
-  try {
-    return JSON.stringify(value) ?? 'null'
-  } catch {
-    return writeJson(value)
-  }
-}
 
 const wrongValue = (column: string, kind: Column, value: unknown) =>
   new TypeError(`The batch cannot be written: ${String(value)} in column "${column}" is no ${kind}.`)

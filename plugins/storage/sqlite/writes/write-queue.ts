@@ -1,6 +1,6 @@
+import type { State } from '../../kysely/state.ts'
 import type { BatchValues, Failure, FromWorker, ToWorker } from '../protocol.ts'
 import type { RedoLog } from '../redo-log/redo-log.ts'
-import type { State } from '../state.ts'
 import { Batch, overloaded, type Waiter } from './batch.ts'
 import type { WriteDelays, WriteDependencies } from './write-dependencies.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { errorFingerprint, maskedMessage } from '../../../../plugins/policy/history/error-fingerprint.ts'
+import { errorFingerprint, maskedMessage } from '../../../../plugins/policy/history/settle.ts'
 
 const error = (message: string, type: string | null = 'rate_limit_error', code: string | null = null) => ({
   type,

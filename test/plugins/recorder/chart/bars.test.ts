@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { BAR, stackedBars } from '../../../../plugins/recorder/chart/bars.ts'
+import { BAR, stackedBars } from '../../../../plugins/recorder/chart/strip.ts'
 
 interface Line {
   readonly x: number
