@@ -1,8 +1,8 @@
-import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
+import { type Change, type Gateway, GuardError, type Rule } from 'guard-gateway/core'
 import { LRU } from 'tiny-lru'
 import { periodOfParams } from '#lib/budget'
 import { pages } from '#lib/paging'
-import { auditedIn, everyProject } from '#lib/principal'
+import { type AuditEntry, auditedIn, everyProject } from '#lib/principal'
 import { changedIn, DEFAULT_PROJECT } from '#lib/session'
 import { type PolicyChange, readRuleList } from './document/document.ts'
 import { type Policy, policyOf } from './policy.ts'
@@ -18,6 +18,8 @@ export class Policies {
   /** Null: the project has no policy of its own. */
   readonly #cache = new LRU<Policy | null>(MAX_CACHED)
   #rules: readonly Rule[] = []
+  /** How many changes of policies this process knows of. */
+  #changes = 0
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -46,12 +48,17 @@ export class Policies {
   /** The policy in force for a project. */
   async load(project: string): Promise<Policy> {
     const known = this.#cache.get(project)
-    const own = known === undefined ? this.#keep(project, this.#own(project, await this.#stored(project))) : known
-    return own ?? this.load(DEFAULT_PROJECT)
+    return (known === undefined ? await this.#read(project) : known) ?? this.load(DEFAULT_PROJECT)
+  }
+
+  /** The policy that a project follows without one of its own. */
+  async inherited(project: string): Promise<Policy> {
+    return this.#own(project, undefined) ?? this.load(DEFAULT_PROJECT)
   }
 
   /** Another process has changed a policy: all are read again. */
   forget(): void {
+    this.#changes++
     this.#cache.clear()
   }
 
@@ -60,26 +67,76 @@ export class Policies {
    * Throws VERSION_CONFLICT if the version is not the one expected.
    */
   async change(project: string, change: PolicyChange): Promise<Policy> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const stored = await this.#stored(project)
-      const version = stored?.version ?? 0
-      if (change.expected_version !== undefined && change.expected_version !== version) throw conflict(version, change)
-      const current = this.#own(project, stored) ?? (await this.load(DEFAULT_PROJECT))
-      const next: PolicyRow = {
+    const next = await this.#written(project, change.expected_version, async (stored) => {
+      const current = this.#own(project, stored) ?? (await this.inherited(project))
+      const row: PolicyRow = {
         project_id: project,
-        version: version + 1,
+        version: (stored?.version ?? (await this.#newest(project))) + 1,
         mode: change.mode === undefined ? current.mode : change.mode,
         rules: change.rules ?? current.rules,
         updated_at: this.#gateway.clock.now(),
       }
-      if (!(await this.#write(next, current))) continue
-      // the storage redacts notes and ids: the redacted policy is in force at once, not only after a restart
-      const storedVersion = await this.#gateway.storage.get('policy_versions', versionId(project, next.version))
-      return this.#keep(project, policyOf(storedVersion ?? next, this.#gateway.detectors))
+      const { project_id, ...columns } = row
+      const { version, mode, rules } = columns
+      const changes: readonly Change[] = [
+        stored === undefined
+          ? { table: 'policies', put: row, when: 'absent', sync: true }
+          : { table: 'policies', key: project_id, patch: columns, expected: { version: stored.version }, sync: true },
+        { table: 'policy_versions', put: { id: versionId(project, version), ...row }, when: 'absent' },
+        { table: 'policy_versions', key: versionId(project, version - MAX_VERSIONS), remove: true },
+      ]
+      const action = mode === current.mode ? 'policy.changed' : 'policy.mode_changed'
+      const details = { version, mode, mode_before: current.mode, rules: rules.length }
+      return { row, changes, entry: { action, details } }
+    })
+    // the storage redacts notes and ids
+    const storedVersion = await this.#gateway.storage.get('policy_versions', versionId(project, next.version))
+    return policyOf(storedVersion ?? next, this.#gateway.detectors)
+  }
+
+  /**
+   * Removes the policy that is a project's own and keeps its versions; a later one gets a higher version. Gives the policy that the
+   * project follows now. Throws VERSION_CONFLICT if the version is not the one expected, NOT_FOUND if there is none.
+   */
+  async remove(project: string, expected_version?: number): Promise<Policy> {
+    await this.#written(project, expected_version, async (stored) => {
+      if (stored === undefined) throw new GuardError('NOT_FOUND', `Project "${project}" has no policy of its own.`)
+      const { version, mode: mode_before, rules } = stored
+      const { mode } = await this.inherited(project)
+      const changes: readonly Change[] = [
+        { table: 'policies', key: project, patch: { version }, expected: { version } },
+        { table: 'policies', key: project, remove: true, sync: true },
+      ]
+      const details = { version, mode, mode_before, rules: rules.length }
+      return { row: stored, changes, entry: { action: 'policy.removed', details } }
+    })
+    return this.load(project)
+  }
+
+  /** Writes what `made` makes of the stored policy, again if another change was faster, and reads the policy into memory. */
+  async #written(
+    project_id: string,
+    expected: number | undefined,
+    made: (stored: PolicyRow | undefined) => Promise<{ row: PolicyRow; changes: readonly Change[]; entry: AuditEntry }>,
+  ): Promise<PolicyRow> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const stored = await this.#stored(project_id)
+      const version = stored?.version ?? 0
+      if (expected !== undefined && expected !== version) throw conflict(version, expected)
+      const { row, changes, entry } = await made(stored)
+      const audited = auditedIn(this.#gateway.service('audit').get(), { ...entry, subject: project_id, project_id })
+      const told = changedIn(this.#gateway.service('cluster').get())
+      if (!(await this.#gateway.storage.write([...changes, ...audited, ...told]))) continue
+      this.#changes++
+      await this.#read(project_id).catch((error: unknown) => {
+        this.forget()
+        throw error
+      })
+      return row
     }
     throw new GuardError(
       'STORAGE_BUSY',
-      `The policy of "${project}" changed ${ATTEMPTS} times while it was being written. Try again.`,
+      `The policy of "${project_id}" changed ${ATTEMPTS} times while it was being written. Try again.`,
     )
   }
 
@@ -87,30 +144,10 @@ export class Policies {
     return everyProject(() => this.#gateway.storage.get('policies', project))
   }
 
-  #write(next: PolicyRow, { mode: mode_before }: Policy): Promise<boolean> {
-    const { project_id, version, ...changes } = next
-    const { mode, rules } = next
-    const entry = {
-      action: mode === mode_before ? 'policy.changed' : 'policy.mode_changed',
-      subject: project_id,
-      project_id,
-      details: { version, mode, mode_before, rules: rules.length },
-    }
-    return this.#gateway.storage.write([
-      version === 1
-        ? { table: 'policies', put: next, when: 'absent', sync: true }
-        : {
-            table: 'policies',
-            key: project_id,
-            patch: { version, ...changes },
-            expected: { version: version - 1 },
-            sync: true,
-          },
-      { table: 'policy_versions', put: { id: versionId(project_id, version), ...next } },
-      { table: 'policy_versions', key: versionId(project_id, version - MAX_VERSIONS), remove: true },
-      ...auditedIn(this.#gateway.service('audit').get(), entry),
-      ...changedIn(this.#gateway.service('cluster').get()),
-    ])
+  /** The highest version that a project ever had; 0: none. */
+  async #newest(project_id: string): Promise<number> {
+    const { rows } = await this.#gateway.storage.find('policy_versions', { where: { project_id }, limit: MAX_VERSIONS })
+    return Math.max(0, ...rows.map(({ version }) => version))
   }
 
   /** The policy that is a project's own; null if it has none. */
@@ -121,12 +158,15 @@ export class Policies {
     return policyOf({ project_id, version: 0, mode: null, rules: this.#rules }, detectors)
   }
 
-  /** A slow reader must not replace a newer version. */
-  #keep<T extends Policy | null>(project: string, own: T): Policy | T {
-    const known = this.#cache.peek(project)
-    if (known && known.version > (own?.version ?? 0)) return known
-    this.#cache.set(project, own)
-    return own
+  /** Reads a policy into memory, and again if one was changed meanwhile: a slow reader must not bring back an older one. */
+  async #read(project: string): Promise<Policy | null> {
+    for (;;) {
+      const changes = this.#changes
+      const own = this.#own(project, await this.#stored(project))
+      if (changes !== this.#changes) continue
+      this.#cache.set(project, own)
+      return own
+    }
   }
 }
 
@@ -134,7 +174,7 @@ const isPeriodic = ({ params }: Rule): boolean => periodOfParams(params) !== und
 
 const versionId = (project: string, version: number): string => `${project}:${version}`
 
-const conflict = (version: number, { expected_version }: PolicyChange): GuardError =>
+const conflict = (version: number, expected_version: number): GuardError =>
   new GuardError(
     'VERSION_CONFLICT',
     `The policy is at version ${version}, not ${expected_version}. Read it again and repeat the change.`,

@@ -10,11 +10,11 @@ import { readChange } from './document/document.ts'
 import { type WarningContext, warningsOf } from './document/warnings.ts'
 import type { Policies } from './policies.ts'
 import { type Policy, sourceOf } from './policy.ts'
-import { PoliciesAnswer, PoliciesQuery, PolicyAnswer, PolicyInput, ProjectParams } from './schemas.ts'
+import { PoliciesAnswer, PoliciesQuery, PolicyAnswer, PolicyInput, ProjectParams, RemovalQuery } from './schemas.ts'
 
 const projectForm = /^[\w.-]{1,128}$/
 
-/** Reading the policy that holds for a project and replacing its own, below `/api`. */
+/** Reading the policy that holds for a project, replacing its own and removing it, below `/api`. */
 export const routes =
   (policies: Policies, around: WarningContext): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -86,6 +86,26 @@ export const routes =
         gateway.approver.checkHeaders(headers)
         const project = projectOf(params, gateway)
         return answer(project, await policies.change(project, await readChange(body, gateway.detectors, presets)))
+      },
+    )
+
+    app.delete(
+      '/policies/:project_id',
+      {
+        schema: {
+          summary:
+            'Remove the policy of a project, which then follows that of `default`; without that of `default` the rules that come with the gateway hold',
+          tags: ['policies'],
+          params: ProjectParams,
+          querystring: RemovalQuery,
+          headers: approverHeaders,
+          response: { 200: PolicyAnswer },
+        },
+      },
+      async ({ params, query, headers }) => {
+        gateway.approver.checkHeaders(headers)
+        const project = projectOf(params, gateway)
+        return answer(project, await policies.remove(project, query.expected_version))
       },
     )
   }

@@ -29,14 +29,19 @@ export const RuleList = Type.Array(RuleInput)
 
 export const ProjectParams = Type.Object({ project_id: Type.String({ pattern: '^[A-Za-z0-9._-]{1,128}$' }) })
 
+const ExpectedVersion = {
+  expected_version: Type.Optional(
+    Type.Integer({ description: 'Refused with 409 if the policy is at another version' }),
+  ),
+}
+export const RemovalQuery = Type.Object(ExpectedVersion, { additionalProperties: false })
+
 /** The members of a policy document. */
 export const PolicyShape = {
   mode: Type.Optional(Mode),
   preset: Type.Optional(Type.String({ description: 'Instead of rules' })),
   rules: Type.Optional(RuleList),
-  expected_version: Type.Optional(
-    Type.Integer({ description: 'Refused with 409 if the policy is at another version' }),
-  ),
+  ...ExpectedVersion,
 }
 
 export const PolicyInput = Type.Union([Type.Object(PolicyShape, { additionalProperties: false }), RuleList], {

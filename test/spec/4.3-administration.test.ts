@@ -95,6 +95,14 @@ describe('4.3 local administration', () => {
     assert.deepEqual([stale.status, errorOf(stale).code], [409, 'VERSION_CONFLICT'])
     await service.policy(rules, 'bare-list')
   })
+  it('DELETE /policies/{project_id} has the project follow that of default again', async () => {
+    await service.policy({ mode: 'enforce', rules: [{ rule_type: 'max_requests', threshold: 1 }] }, 'given-back')
+    const { status, json } = await service.request('DELETE', '/api/policies/given-back?expected_version=1')
+    assert.deepEqual([status, (json as { source: string }).source], [200, 'built_in'])
+    assert.deepEqual(json, await get('/api/policies/given-back'))
+    const again = await service.request('DELETE', '/api/policies/given-back')
+    assert.deepEqual([again.status, errorOf(again).code], [404, 'NOT_FOUND'])
+  })
   it('a new policy judges the next request', async () => {
     const ask = (n: number) =>
       service.send(chat, [{ user: `${n}` }], { 'x-guard-session-id': 'judged', 'x-guard-project-id': 'tight' })

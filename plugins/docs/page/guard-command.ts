@@ -26,6 +26,7 @@ const commands: Readonly<Record<string, string>> = {
   'POST /api/agents/{id}/keys': 'agents issue {id}',
   'DELETE /api/agents/{id}/keys/{key_id}': 'agents revoke {id} {key_id}',
   'GET /api/policies/{project_id}': 'policy show {project_id}',
+  'DELETE /api/policies/{project_id}': 'policy remove {project_id}',
   'GET /api/v1/runs': `replay list --project --session --status --tag --pinned! --since ${paging}`,
   'GET /api/v1/runs/{trace_id}': 'replay show {trace_id}',
   'GET /api/v1/runs/{trace_id}/export': 'replay export {trace_id} --format',

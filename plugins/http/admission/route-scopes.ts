@@ -170,6 +170,7 @@ const table: Readonly<Record<RouteScope, readonly string[]>> = {
     'DELETE /api/keys/:id',
     'POST /api/notify/test',
     'PUT /api/policies/:project_id',
+    'DELETE /api/policies/:project_id',
     'GET /api/v1/audit',
     'POST /api/v1/playground/runs',
     'DELETE /api/v1/playground/runs/:id',

@@ -18,7 +18,7 @@ import { type CommandContext, type PolicyCommandOptions, policyPath } from './co
 import { type RequestedPolicy, requestedPolicy } from './requested-policy.ts'
 import { suggestProjects } from './suggest.ts'
 
-/** Gives the command line `policy show`, `policy apply` and `policy simulate`. */
+/** Gives the command line `policy show`, `policy apply`, `policy remove` and `policy simulate`. */
 export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
   name: 'policy-commands',
   requires: ['policy'],
@@ -62,6 +62,16 @@ export const policyCommands = (options: PolicyCommandOptions): Plugin => ({
           ? Promise.resolve(listPresets(input, io, options))
           : options.asking((ask) => applyPolicy({ ask, input, io }, options)),
     })
+    gateway.registry(commandKind).add({
+      id: 'policy remove',
+      args: '<project>',
+      summary: 'remove the policy of a project, which then follows that of default; its versions stay on record',
+      options: { '--yes': 'remove without a question', ...APPROVER_FLAG },
+      example: ['guard policy remove shop', 'guard policy remove shop --yes'],
+      suggestions: { project: () => options.asking(suggestProjects) },
+      route: 'DELETE /api/policies/{project_id}',
+      run: (input, io) => options.asking((ask) => removePolicy({ ask, input, io })),
+    })
     for (const command of simulateCommands(options)) gateway.registry(commandKind).add(command)
   },
 })
@@ -98,10 +108,27 @@ const applyPolicy = async (context: CommandContext, options: PolicyCommandOption
   const isVerbose = isVerboseOutput(input)
   if (isVerbose || (yes !== true && canAsk(io)))
     for (const line of previewLines(preview, terminalWidth(io.err))) io.err.write(`${line}\n`)
-  if (yes !== true && !(await confirmed(io, String(project)))) return 1
+  if (yes !== true && !(await confirmed(io, 'apply', `Apply this to ${projectText(String(project))}?`))) return 1
   const policy = (await ask('PUT', path, { ...body, expected_version: now.version })) as PolicyAnswer
   print(context, { ...policy, ...preview }, () => policyLines(policy, context))
   if (isVerbose) for (const line of [...warningLines(policy), ...nextLines(policy, options)]) io.err.write(`${line}\n`)
+  return 0
+}
+
+/** Asks for confirmation unless told not to, removes the policy of a project and prints the one that it follows now; 1 if the answer is no. */
+const removePolicy = async (context: CommandContext): Promise<number> => {
+  const { ask, input, io } = context
+  const path = policyPath(input.args[0])
+  const now = (await ask('GET', path)) as PolicyAnswer
+  const { project_id, version, mode_in_force, source } = now
+  const next =
+    project_id === DEFAULT_PROJECT ? 'the rules that come with the gateway hold' : 'that of project default holds'
+  const question = `Remove the policy of ${projectText(project_id)} (version ${version}, mode ${mode_in_force})? Then ${next}.`
+  if (input.options.yes !== true && source === 'own' && !(await confirmed(io, 'remove', question))) return 1
+  const policy = (await ask('DELETE', `${path}?expected_version=${version}`)) as PolicyAnswer
+  const changes = policyDiff(policy, now)
+  if (isVerboseOutput(input)) for (const line of [...changes, ...warningLines(policy)]) io.err.write(`${line}\n`)
+  print(context, { ...policy, changes }, () => policyLines(policy, context))
   return 0
 }
 
@@ -174,12 +201,13 @@ const projectText = (project: string): string =>
   project === DEFAULT_PROJECT ? 'every project that has no policy of its own' : `project "${terminalLine(project)}"`
 
 /** Throws USAGE without a terminal to ask on. */
-const confirmed = async (io: Io, project: string): Promise<boolean> => {
+const confirmed = async (io: Io, verb: string, question: string): Promise<boolean> => {
   const { in: input, err } = io
-  if (input === undefined || !canAsk(io)) throw new GuardError('USAGE', 'Nobody can be asked here; add --yes to apply.')
+  if (input === undefined || !canAsk(io))
+    throw new GuardError('USAGE', `Nobody can be asked here; add --yes to ${verb}.`)
   const asks = createInterface({ input, output: err })
   try {
-    const typed = await asks.question(`Apply this to ${projectText(project)}? [y/N] `)
+    const typed = await asks.question(`${question} [y/N] `)
     return /^y(es)?$/i.test(typed.trim())
   } catch (error) {
     // Ctrl-C and Ctrl-D mean no

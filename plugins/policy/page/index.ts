@@ -21,11 +21,9 @@ import { remainingOfAll } from '../budgets/projects.ts'
 import type { RemainingContext } from '../budgets/remaining.ts'
 import { sourceOf } from '../policy.ts'
 import { projectOf } from '../routes.ts'
-import { type Draft, draftOf, newRule, readDraft } from './draft.ts'
-import { Drafts, type UnsavedDraft } from './drafts.ts'
-import { listPage } from './list.ts'
+import { confirmedIn, type Draft, Drafts, draftOf, newRule, readDraft, type UnsavedDraft } from './draft.ts'
+import { listPage, type PageParts } from './list.ts'
 import { readPolicy } from './read.ts'
-import type { PageParts } from './types.ts'
 import { type PolicyPageState, policyView } from './view.ts'
 
 /** Adds the pages of policies, and their form. */
@@ -114,11 +112,13 @@ const detailPage = (parts: PageParts): Page => ({
 })
 
 /** What is shown of a draft: its status, and where it was asked for, what it would have done. */
-const unsavedView = async ({ gateway }: PageParts, { draft, step }: UnsavedDraft) => {
+const unsavedView = async ({ gateway, policies }: PageParts, { project_id, draft, step }: UnsavedDraft) => {
   if (step === 'changed') return { draft, edited: true }
+  if (step === 'remove')
+    return { draft, edited: true, simulated: await policies.inherited(project_id), confirming: step }
   const read = await readPolicy(gateway, draft)
   if ('faults' in read) return { draft, edited: true, faults: read.faults }
-  return { draft, edited: true, simulated: read, confirming: step === 'confirming' }
+  return { draft, edited: true, simulated: read, confirming: step === 'enforce' ? step : undefined }
 }
 
 /** What is in force; a link from elsewhere may put the rules of a preset into the form, or those in force, to be enforced; the latter are tried on what is stored. */
@@ -142,7 +142,10 @@ const policyForm = (parts: PageParts): Form => ({
   id: 'policies/change',
   path: '/ui/policies/:project_id',
   page: '/policies/:project_id',
-  notices: { 'policy-saved': 'Policy saved. It holds from the next request on.' },
+  notices: {
+    'policy-saved': 'Policy saved. It holds from the next request on.',
+    'policy-removed': 'Policy removed. The one below holds from the next request on.',
+  },
   submit: (posted) => submit(parts, posted),
 })
 
@@ -151,6 +154,7 @@ const submit = async (parts: PageParts, { params, fields, now }: Posted): Promis
   const sent: SentDraft = { parts, project_id, draft: readDraft(fields), now }
   const [intent = '', detail = ''] = split(fields.get('intent') ?? 'save')
   if (intent === 'save') return save(sent, fields)
+  if (intent === 'drop') return drop(sent, fields)
   if (intent === 'simulate') return simulated(sent)
   const rules = await changed(parts, project_id, sent.draft, intent, detail)
   return unsaved({ ...sent, draft: { ...sent.draft, rules } }, 'changed')
@@ -186,17 +190,34 @@ const save = async (sent: SentDraft, fields: URLSearchParams): Promise<Sent> => 
   const read = await readPolicy(gateway, draft)
   if ('faults' in read) return refused(sent, { faults: read.faults })
   const now = await policies.load(project_id)
-  if (read.mode === 'enforce' && now.mode !== 'enforce' && !fields.has('confirmed')) return unsaved(sent, 'confirming')
+  const isLoud = read.mode === 'enforce' && now.mode !== 'enforce'
+  if (isLoud && confirmedIn(fields) !== 'enforce') return unsaved(sent, 'enforce')
+  return stored(sent, fields, 'policy-saved', () =>
+    policies.change(project_id, { ...read, expected_version: draft.version }),
+  )
+}
+
+/** Removes the policy of the project. It takes a second press, next to what holds then. */
+const drop = async (sent: SentDraft, fields: URLSearchParams): Promise<Sent> => {
+  const { parts, project_id, draft } = sent
+  if (confirmedIn(fields) !== 'remove') return unsaved(sent, 'remove')
+  return stored(sent, fields, 'policy-removed', () => parts.policies.remove(project_id, draft.version))
+}
+
+/** Has a change stored, if the approver key is right where one is set. */
+const stored = async (sent: SentDraft, fields: URLSearchParams, notice: string, change: () => Promise<unknown>) => {
+  const { project_id, draft } = sent
+  const { gateway, policies } = sent.parts
   const wrong = gateway.approver.faultIn(fields)
-  if (wrong !== undefined) return refused(sent, { faults: [wrong], confirming: fields.has('confirmed') })
+  if (wrong !== undefined) return refused(sent, { faults: [wrong], confirming: confirmedIn(fields) })
   try {
-    await policies.change(project_id, { ...read, expected_version: draft.version })
+    await change()
   } catch (error) {
     if (!(error instanceof GuardError) || error.code !== 'VERSION_CONFLICT') throw error
     const { version } = sourceOf(await policies.load(project_id), project_id)
     return refused(sent, { draft: { ...draft, version }, conflicting: true })
   }
-  return { notice: 'policy-saved', location: `/policies/${project_id}` }
+  return { notice, location: `/policies/${project_id}` }
 }
 
 const simulated = async (sent: SentDraft): Promise<Sent> => {

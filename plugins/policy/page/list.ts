@@ -1,12 +1,27 @@
+import type { Gateway, Mode, Rule } from 'guard-gateway/core'
 import { type Html, html, instantMark } from '#lib/html'
 import type { Ask, Page } from '#lib/page'
 import { DEFAULT_PROJECT } from '#lib/session'
+import type { RemainingContext } from '../budgets/remaining.ts'
+import type { Policies } from '../policies.ts'
 import { type Policy, sourceOf } from '../policy.ts'
-import type { PageParts } from './types.ts'
+import type { Drafts } from './draft.ts'
 
 const MAX_POLICIES = 200
 const MAX_SESSIONS = 200
 const PROJECT = /^[\w.-]{1,128}$/
+
+/** What the pages serve from. */
+export interface PageParts {
+  readonly gateway: Gateway
+  readonly policies: Policies
+  readonly drafts: Drafts
+  readonly presets: Readonly<Record<string, readonly Rule[]>>
+  /** What knowing what is left of budgets needs. */
+  readonly left: RemainingContext
+  /** Mode where neither a request nor its project's policy says one. */
+  default_mode(): Mode
+}
 
 /** The projects that are known, each with the policy in force for it. */
 export const listPage = (parts: PageParts): Page => ({

@@ -6,13 +6,12 @@ import type { FieldFault, View } from '#lib/page'
 import { DEFAULT_PROJECT } from '#lib/session'
 import { budgetTable } from '#lib/terminal'
 import { type Warning, warningsOf } from '../document/warnings.ts'
-import { sourceOf } from '../policy.ts'
+import { type PolicySource, sourceOf } from '../policy.ts'
 import { type FlaggedSession, type RuleTotal, type Simulation, simulate } from '../simulate/index.ts'
 import type { PolicyVersionRow } from '../tables.ts'
-import type { Draft, RuleDraft } from './draft.ts'
-import { modeText, sourceMark } from './list.ts'
+import type { Confirmable, Draft, RuleDraft } from './draft.ts'
+import { modeText, type PageParts, sourceMark } from './list.ts'
 import { readPolicy } from './read.ts'
-import type { PageParts } from './types.ts'
 
 /** A policy that can be used, as a form says it. */
 export interface SimulatedPolicy {
@@ -31,8 +30,8 @@ export interface PolicyPageState {
   readonly faults?: readonly FieldFault[]
   /** What was asked to be tried on stored traffic. */
   readonly simulated?: SimulatedPolicy
-  /** Saving starts to enforce, and is to be confirmed. */
-  readonly confirming?: boolean
+  /** Saving starts to enforce, or the policy is to be removed; a second press confirms it. */
+  readonly confirming?: Confirmable | undefined
   /** Somebody else has saved since the form was shown. */
   readonly conflicting?: boolean
   /** The draft that an address names is not kept any more. */
@@ -41,22 +40,31 @@ export interface PolicyPageState {
 
 /** The page of a policy: its rules as a form, what trying them gave, and its earlier versions. */
 export const policyView = async (parts: PageParts, state: PolicyPageState): Promise<View> => {
-  const { project_id, faults = [], conflicting = false, confirming = false, lost = false } = state
+  const { project_id, faults = [], conflicting = false, confirming, lost = false } = state
   const policy = await parts.policies.load(project_id)
   const { source, version } = sourceOf(policy, project_id)
   const main = html`<h1>Policy of ${project_id}</h1>
 <p>${modeText(policy.mode, parts.default_mode())} · ${sourceMark(policy, project_id)} · <a href="/sessions?project_id=${project_id}">sessions</a> · <a href="/replay?project_id=${project_id}">runs</a></p>
 ${project_id === DEFAULT_PROJECT ? html`<p class="quiet">It holds for every project that has no policy of its own; a budget of a project counts for each of them apart.</p>` : source !== 'own' && html`<p class="quiet">This project has no policy of its own: what is saved here takes the place of that of <a href="/policies/${DEFAULT_PROJECT}">${DEFAULT_PROJECT}</a> for this project alone.</p>`}
-${conflicting && html`<div class="faults" role="alert"><p>Somebody has saved version ${version} meanwhile. Your changes are below, unsaved. Save them over it, or <a href="/policies/${project_id}">look at what is in force now</a>.</p></div>`}
+${conflicting && html`<div class="faults" role="alert"><p>Somebody has ${version === 0 ? 'removed this policy' : html`saved version ${version}`} meanwhile. Your changes are below, unsaved. Save them over it, or <a href="/policies/${project_id}">look at what is in force now</a>.</p></div>`}
 ${lost && html`<p class="notice">The changes that this address names were not saved and are not kept any more. Below stands what is in force.</p>`}
 ${faultList(faults)}
-${confirming && html`<div class="faults" role="alert"><p>From the moment this is saved, requests that match a blocking rule are refused. Press “Save and enforce” below if that is meant.</p></div>`}
+${confirming === 'enforce' && html`<div class="faults" role="alert"><p>From the moment this is saved, requests that match a blocking rule are refused. Press “Save and enforce” below if that is meant.</p></div>`}
+${confirming === 'remove' && (await removalText(parts, project_id))}
 ${state.simulated !== undefined && (await simulationSection(parts, state, state.simulated, parts.default_mode()))}
-${state.edited && !conflicting && !confirming && faults.length === 0 && html`<p class="notice">These changes are not saved.</p>`}
-${await form(parts, state)}
-${await budgetSection(parts, state)}${await historySection(parts.gateway, state, project_id)}`
+${state.edited && !conflicting && confirming === undefined && faults.length === 0 && html`<p class="notice">These changes are not saved.</p>`}
+${await form(parts, state, source)}
+${await budgetSection(parts, state)}${await historySection(parts.gateway, state, version)}`
   const status = faults.length > 0 ? 422 : conflicting ? 409 : 200
   return { title: `${project_id} · Policies`, main, status }
+}
+
+/** What holds once the policy of a project is removed, before that is confirmed. */
+const removalText = async ({ policies, default_mode }: PageParts, project_id: string): Promise<Html> => {
+  const { mode, version } = await policies.inherited(project_id)
+  const next =
+    version === 0 ? 'the rules that come with the gateway hold' : html`the policy of ${DEFAULT_PROJECT} holds`
+  return html`<div class="faults" role="alert"><p>From the moment this policy is removed, ${next}, in mode ${modeText(mode, default_mode())}; its versions stay below. Press “Remove this policy” again if that is meant.</p></div>`
 }
 
 /** What is left now of the budgets of the project and its agents, by the policy in force. */
@@ -68,14 +76,14 @@ const budgetSection = async ({ gateway }: PageParts, { project_id, now }: Policy
 `
 }
 
-const form = async (parts: PageParts, state: PolicyPageState): Promise<Html> => {
-  const { project_id, draft, faults = [], confirming = false } = state
+const form = async (parts: PageParts, state: PolicyPageState, source: PolicySource): Promise<Html> => {
+  const { project_id, draft, faults = [], confirming } = state
   const warnings = await warningsIn(parts, project_id, draft)
   const { detectors, approver } = parts.gateway
   const { rules } = draft
   return html`<form id="policy" method="post" action="/ui/policies/${project_id}">
 <button class="hidden-label" name="intent" value="save" tabindex="-1" aria-hidden="true">Save</button>
-<input type="hidden" name="expected_version" value="${draft.version}">${confirming && html`<input type="hidden" name="confirmed" value="yes">`}
+<input type="hidden" name="expected_version" value="${draft.version}">${confirming && html`<input type="hidden" name="confirmed" value="${confirming}">`}
 <p class="filters"><label id="field-mode">Mode${choice('mode', draft.mode, [
     ['', `of the configuration (${parts.default_mode()})`],
     ['shadow', 'shadow: flag and forward'],
@@ -96,7 +104,7 @@ ${rules.map((rule, index) =>
 <p class="quiet">The first rule that matches is the reason that is reported. An empty threshold or window takes its type's default.</p>
 <p class="buttons"><button name="intent" value="add">Add a rule</button>${presetButtons(parts)}</p>
 ${approver.needsKey && html`<p class="filters">${approverField(approver, faults, 'optional')}</p>`}
-<p class="buttons"><button class="${draft.mode === 'enforce' ? 'grave' : 'main'}" name="intent" value="save">${draft.mode === 'enforce' ? 'Save and enforce' : 'Save'}</button> <button name="intent" value="simulate">Try on stored traffic</button> <a class="button" href="/policies/${project_id}">Discard</a></p>
+<p class="buttons"><button class="${draft.mode === 'enforce' ? 'grave' : 'main'}" name="intent" value="save">${draft.mode === 'enforce' ? 'Save and enforce' : 'Save'}</button> <button name="intent" value="simulate">Try on stored traffic</button> <a class="button" href="/policies/${project_id}">Discard</a>${source === 'own' && html` <button${confirming === 'remove' && raw` class="grave"`} name="intent" value="drop">Remove this policy</button>`}</p>
 </form>`
 }
 
@@ -119,8 +127,8 @@ const VERSIONS = 20
 /** The versions of a policy, newest first, with what each changed; a button puts one into the form. */
 const historySection = async (
   gateway: Gateway,
-  { now }: { readonly now: number },
-  project_id: string,
+  { now, project_id }: PolicyPageState,
+  version: number,
 ): Promise<Html> => {
   const { rows } = await gateway.storage.find('policy_versions', { where: { project_id }, limit: VERSIONS + 1 })
   if (rows.length === 0) return html``
@@ -128,7 +136,7 @@ const historySection = async (
 <table class="list rows stacks"><thead><tr><th scope="col">Version</th><th scope="col">Saved</th><th scope="col" class="free">Changed</th><th scope="col"><span class="hidden-label">Act</span></th></tr></thead><tbody>
 ${rows.slice(0, VERSIONS).map(
   (row, at) => html`<tr id="version-${row.version}"><td>${row.version}</td><td>${instantMark(row.updated_at, now)}</td>
-<td>${changeText(row, rows[at + 1])}</td><td>${at === 0 ? html`<span class="quiet">in force</span>` : html`<button class="plain" form="policy" name="intent" value="restore:${row.version}">Put into the form</button>`}</td></tr>
+<td>${changeText(row, rows[at + 1])}</td><td>${row.version === version ? html`<span class="quiet">in force</span>` : html`<button class="plain" form="policy" name="intent" value="restore:${row.version}">Put into the form</button>`}</td></tr>
 `,
 )}</tbody></table>
 ${rows.length > VERSIONS && html`<p class="quiet">The newest ${VERSIONS}.</p>`}`

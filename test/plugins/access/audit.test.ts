@@ -51,6 +51,7 @@ onEachBackend('who did what', (backend) => {
       ['POST', approval, { action: 'deny' }, 'approval.denied', OWN],
       ['PUT', `/api/policies/${OWN}`, { mode: 'enforce' }, 'policy.mode_changed', OWN],
       ['PUT', `/api/policies/${OWN}`, { rules: [{ rule_type: 'exact_repeat', threshold: 5 }] }, 'policy.changed', OWN],
+      ['DELETE', `/api/policies/${OWN}`, undefined, 'policy.removed', OWN],
       ['POST', `/api/v1/runs/${idOf(':trace_id')}/pin`, {}, 'run.edited', OWN],
       ['POST', '/api/v1/playground/runs', { scenario: 'exact-loop' }, 'playground.started', 'playground-exact-loop'],
       ['POST', '/api/notify/test', {}, 'notifier.tested', null],

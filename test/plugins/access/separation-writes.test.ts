@@ -37,6 +37,8 @@ onEachBackend('a key that is bound to a project', (backend) => {
       ['POST', approval, { action: 'deny' }],
       ['POST', `${approval}/undo`],
       ['PUT', `/api/policies/${OTHER}`, { rules: [] }],
+      ['DELETE', `/api/policies/${OTHER}`, null],
+      ['DELETE', '/api/policies/default', null],
       ['POST', `/api/policies/${OTHER}/simulate`, { rules: [] }],
       ['DELETE', `/api/keys/${idOf(':access_key')}`, null],
       ['POST', '/api/v1/compare', { left: idOf(':trace_id'), right: idOf(':trace_id', teams.own) }],
@@ -96,6 +98,7 @@ onEachBackend('a key that is bound to a project', (backend) => {
       ['POST', `/api/v1/runs/${idOf(':trace_id', teams.own)}/pin`],
       ['POST', approval, { action: 'deny' }],
       ['PUT', `/api/policies/${OWN}`, { mode: 'shadow' }],
+      ['DELETE', `/api/policies/${OWN}`],
     ] as const) {
       const { status, text } = await send(method, path, body)
       assert.equal(status, 200, `${method} ${path}: ${text}`)

@@ -214,6 +214,7 @@ describe('the OpenAPI document', () => {
       ),
     )
     assert.deepEqual(takers.sort(), [
+      'delete /api/policies/{project_id}',
       ...['', '/{id}/keys', '/{id}/resume'].map((rest) => `post /api/agents${rest}`),
       'post /api/keys',
       'post /api/sessions/{id}/resume',

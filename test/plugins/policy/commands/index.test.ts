@@ -147,6 +147,56 @@ describe('guard policy', () => {
     }
   })
 
+  it('removes the policy of a project, and tells which one it follows now and what differs', async () => {
+    await home.guard('policy', 'apply', 'default', '--mode', 'shadow', '--yes')
+    await home.guard('policy', 'apply', 'rules.yml', '--project', 'back', '--yes')
+    const { code, out, err } = await home.guard('policy', 'remove', 'back', '--yes')
+    assert.equal(code, 0)
+    assert.match(out, /^back: inherited from project default, mode shadow\nrule +type /)
+    assert.match(err, /^~ mode: enforce -> shadow\n~ exact_repeat: threshold 5 -> 3\n/)
+    assert.match(
+      (await home.guard('policy', 'show', 'back')).out,
+      /^back: inherited from project default, mode shadow\n/,
+    )
+    const none = await home.guard('policy', 'remove', 'back')
+    assert.notEqual(none.code, 0)
+    assert.match(none.err, /^error: Project "back" has no policy of its own\. .*NOT_FOUND/)
+    await home.guard('policy', 'apply', 'rules.yml', '--project', 'back', '--yes')
+    const told = await home.guard('policy', 'remove', 'back', '--yes', '--json')
+    const { project_id, source, version, changes } = JSON.parse(told.out)
+    assert.deepEqual([project_id, source, version, told.err], ['back', 'inherited', 0, ''])
+    assert.ok(changes.includes('~ mode: enforce -> shadow'))
+    const all = await home.guard('policy', 'remove', 'default', '--yes', '-q')
+    assert.deepEqual([all.code, all.err], [0, ''])
+    assert.match(all.out, /^default: the rules that come with the gateway, mode shadow of the configuration\n/)
+    assert.match(
+      (await home.guard('policy', 'apply', 'rules.yml', '--project', 'back', '--yes')).out,
+      /^back: version 3 of its own, /,
+    )
+  })
+
+  it('asks before it removes, and removes nothing without a yes', async () => {
+    await home.guard('policy', 'apply', 'rules.yml', '--project', 'kept', '--yes')
+    const unasked = await home.guard('policy', 'remove', 'kept')
+    assert.equal(unasked.code, 2)
+    assert.match(unasked.err, /Nobody can be asked here; add --yes to remove\. \(USAGE\)/)
+    for (const [typed, code] of [
+      ['n\n', 1],
+      ['y\n', 0],
+    ] as const) {
+      const input = Object.assign(new PassThrough(), { isTTY: true })
+      const io = { ...fakeIo({ cwd: home.folder, env: { CI: '1' }, tty: true }), in: input }
+      input.end(typed)
+      assert.equal(await main(['policy', 'remove', 'kept'], io), code)
+      assert.match(
+        io.errText(),
+        /Remove the policy of project "kept" \(version 1, mode enforce\)\? Then that of project default holds\. \[y\/N\] /,
+      )
+      const { source } = JSON.parse((await home.guard('policy', 'show', 'kept', '--json')).out)
+      assert.equal(source === 'own', code === 1)
+    }
+  })
+
   it('says what cannot be applied', async () => {
     await writeFile(join(home.folder, 'broken.yml'), 'rules: [')
     await writeFile(join(home.folder, 'wrong.yml'), 'rules: [{ rule_type: exact_repeat, threshold: -1 }]')

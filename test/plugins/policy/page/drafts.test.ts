@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Drafts } from '../../../../plugins/policy/page/drafts.ts'
+import { Drafts } from '../../../../plugins/policy/page/draft.ts'
 
 const draft = { mode: 'shadow', version: 0, rules: [] }
 
