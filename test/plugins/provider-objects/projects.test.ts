@@ -118,3 +118,26 @@ describe('an object in a message of a WebSocket', () => {
     }
   })
 })
+
+describe('a reply that names nothing that is asked for again', () => {
+  it('puts nothing on record', async () => {
+    const provider = await accountProvider()
+    const config = `upstreams: [{ name: main, base_url: "${provider.url}", styles: [chat_completions], auth: none }]\n`
+    const running = await remote({ config })
+    try {
+      const { key } = await running.key(['models'], ['alpha'], 'alpha')
+      const { storage } = running.gateway
+      const rowsAfter = async (store?: boolean | null) => {
+        const body = { model: 'm-1', messages: [{ role: 'user', content: 'go' }], store }
+        assert.equal((await running.ask('/v1/chat/completions', { method: 'POST', key, body })).status, 200)
+        await storage.flush()
+        return (await storage.find('provider_objects')).rows.length
+      }
+      for (const store of [undefined, null, false]) assert.equal(await rowsAfter(store), 0, String(store))
+      assert.equal(await rowsAfter(true), 1)
+    } finally {
+      await running[Symbol.asyncDispose]()
+      await provider.close()
+    }
+  })
+})
