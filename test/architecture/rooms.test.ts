@@ -38,7 +38,11 @@ describe('rooms', () => {
           source.includes(`id: '${folder === 'storage' ? name : name.replaceAll('-', '_')}'`),
           `${file} has another id`,
         )
-        assert.ok(tests.includes(`test/plugins/${folder}/${name}.test.ts`), `no test/plugins/${folder}/${name}.test.ts`)
+        const own = ['test', 'system.test'].map((ending) => `test/plugins/${folder}/${name}.${ending}.ts`)
+        assert.ok(
+          tests.some((test) => own.includes(test)),
+          `no ${own[0]}`,
+        )
         assert.ok(
           read('plugins/README.md').includes(`\`${folder}/${name}\``),
           `plugins/README.md does not name ${folder}/${name}`,

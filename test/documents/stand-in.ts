@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { guardProgram } from '../kit/child-gateway.ts'
 import { root } from './documents.ts'
 import { type Reader, run } from './followed.ts'
 import { guardWords } from './shell.ts'
@@ -20,7 +21,7 @@ export const guard = (
   cwd: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly stdout: string; readonly stderr: string }> =>
-  run(process.execPath, ['--conditions=guard-source', join(root, 'presets/default/bin.js'), ...words], {
+  run(process.execPath, [...guardProgram, ...words], {
     cwd,
     env: reader.env(env),
   })

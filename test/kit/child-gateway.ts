@@ -23,16 +23,15 @@ export interface ChildUpstream {
 }
 
 const KEY = 'guard_test_key_of_a_child_process'
-const installed = process.env.GUARD_TEST_PACKAGE
 
-/** What Node runs as `guard`: the sources, or the package that `GUARD_TEST_PACKAGE` has installed. */
+/** What Node runs as `guard`: the program that `GUARD_TEST_PROGRAM` names, else the sources. */
 export const guardProgram: readonly string[] =
-  installed === undefined
+  process.env.GUARD_TEST_PROGRAM === undefined
     ? [
         ...process.execArgv.filter((argument) => argument.startsWith('--conditions=')),
         join(import.meta.dirname, '../../presets/default/bin.js'),
       ]
-    : [join(installed, 'node_modules/guard-gateway/dist/presets/default/bin.js')]
+    : [process.env.GUARD_TEST_PROGRAM]
 
 /** Starts `guard gateway run` in a folder, with a database there; resolves when it serves. `config`: further sections, as YAML; a `port` of 0 is any; `env`: further variables. */
 export const startChildGateway = async (

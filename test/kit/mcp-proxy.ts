@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveHttp, TestServer } from '../../plugins/mcp/test-server/index.ts'
 import { main } from '../../presets/default/main.ts'
+import { guardProgram } from './child-gateway.ts'
 import { fakeIo } from './io.ts'
 import { startMcp } from './mcp.ts'
 import type { SdkWay } from './mcp-sdk.ts'
 
-const BIN = join(import.meta.dirname, '../../presets/default/bin.js')
 const SERVER = join(import.meta.dirname, 'mcp-test-server.ts')
 const NODE = process.execArgv.filter((word) => word.startsWith('--conditions'))
 
@@ -69,7 +69,7 @@ export const runServer = async (
   const proxy = ['mcp', 'run', '--server-id', 'test', '--policy', 'policy.yml']
   return {
     folder: cwd,
-    way: { command: process.execPath, args: [...NODE, BIN, ...proxy, '--', ...command(cwd)], cwd, env: env(cwd) },
+    way: { command: process.execPath, args: [...guardProgram, ...proxy, '--', ...command(cwd)], cwd, env: env(cwd) },
     async allow(id) {
       const io = fakeIo({ cwd })
       assert.equal(await main(['mcp', 'approvals', 'allow', id], io), 0, io.errText())

@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
+import { guardProgram } from '../../kit/child-gateway.ts'
 import { installed } from '../../kit/installed.ts'
 
 const unshare = installed('unshare')
 const absent = unshare.absent || (process.getuid?.() !== 0 && 'only root may mount a small disk here')
-const bin = join(import.meta.dirname, '../../../presets/default/bin.js')
-const conditions = process.execArgv.filter((word) => word.startsWith('--conditions='))
 const KIB = 1024
 
 describe('a disk of 1 MiB', { skip: absent }, () => {
@@ -29,7 +28,7 @@ describe('a disk of 1 MiB', { skip: absent }, () => {
 
   /** Runs a script of a shell where the disk is mounted; `guard` is a command in it. */
   const onDisk = (script: string) => {
-    const guard = `guard() { "${process.execPath}" ${conditions.join(' ')} "${bin}" "$@" --config "${config}"; }`
+    const guard = `guard() { "${process.execPath}" ${guardProgram.map((word) => `"${word}"`).join(' ')} "$@" --config "${config}"; }`
     const mount = `mount -t tmpfs -o size=1m tmpfs "${disk}"`
     const { stdout, stderr } = spawnSync(
       unshare.path,

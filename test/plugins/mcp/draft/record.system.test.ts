@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { storedDefinition } from '../../../../plugins/mcp/draft/tools-on-record.ts'
 import { definitionText } from '../../../../plugins/mcp/tools/pins.ts'
 import { main } from '../../../../presets/default/main.ts'
+import { guardProgram } from '../../../kit/child-gateway.ts'
 import { fakeIo } from '../../../kit/io.ts'
 import { startMcp } from '../../../kit/mcp.ts'
 import { mcpUpstream } from '../../../kit/mcp-upstream.ts'
@@ -57,8 +58,7 @@ describe('a draft from the record', () => {
 
   it('starts a server, lists its tools, calls none and ends it', async () => {
     const node = [process.execPath, ...process.execArgv.filter((word) => word.startsWith('--conditions'))]
-    const bin = join(import.meta.dirname, '../../../../presets/default/bin.js')
-    const server = [...node, bin, 'mcp', 'test-server', '--transport', 'stdio', '--page-size', '3']
+    const server = [process.execPath, ...guardProgram, 'mcp', 'test-server', '--transport', 'stdio', '--page-size', '3']
     const made = await guard('draft', '--server-id', 'child', '--json', '--', ...server)
     assert.equal(made.code, 0, made.err)
     const { yaml, tools } = JSON.parse(made.out)

@@ -11,12 +11,11 @@ import { sqlite } from 'guard-gateway/plugins/storage/sqlite'
 import { createGateway } from 'guard-gateway/presets/default'
 import { emptyConfig } from '../../../presets/default/config/defaults.ts'
 import { main } from '../../../presets/default/main.ts'
+import { guardProgram } from '../../kit/child-gateway.ts'
 import { fakeIo } from '../../kit/io.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-copy-killed-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
-const bin = join(import.meta.dirname, '../../../presets/default/bin.js')
-const conditions = process.execArgv.filter((argument) => argument.startsWith('--conditions='))
 const ROWS = 40_000
 
 /** Fills table `events` of a new database. */
@@ -57,7 +56,7 @@ it('a copy whose process is killed again and again goes on each time, and ends w
   const argv = ['storage', 'copy', '--from', from, '--to', to]
   let before = 0
   for (let kills = 0; kills < 3; kills++) {
-    const child = spawn(process.execPath, [...conditions, bin, ...argv], { cwd: folder, stdio: 'ignore' })
+    const child = spawn(process.execPath, [...guardProgram, ...argv], { cwd: folder, stdio: 'ignore' })
     const closed = once(child, 'close')
     while (rowsIn(to) <= before && child.exitCode === null) await new Promise(setImmediate)
     child.kill('SIGKILL')

@@ -3,13 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { guardProgram } from '../../../kit/child-gateway.ts'
 import { startGateway } from '../../../kit/gateway.ts'
 import { sdkClient, sdkClients } from '../../../kit/mcp-sdk.ts'
 import { remote } from '../../access/kit.ts'
 import { answerOf, startAnswered, traces } from './kit.ts'
-
-const BIN = join(import.meta.dirname, '../../../../presets/default/bin.js')
-const NODE = process.execArgv.filter((word) => word.startsWith('--conditions'))
 
 describe('the way to Replay for agents', () => {
   it('needs the key, and leaves a record of each call', async () => {
@@ -96,7 +94,7 @@ describe('guard mcp replay', { timeout: 120_000 }, () => {
       const port = new URL(gateway.url).port
       const config = `gateway_key: ${gateway.key}\nserver: { port: ${port} }\nstorage: { backend: memory }\n`
       await writeFile(join(folder, 'guard-config.yml'), config, { mode: 0o600 })
-      const args = [...NODE, BIN, 'mcp', 'replay', '--agent', 'asker']
+      const args = [...guardProgram, 'mcp', 'replay', '--agent', 'asker']
       const client = await sdkClient(name, { command: process.execPath, args, cwd: folder })
       try {
         assert.ok((await client.list()).includes('why_failed'))
@@ -121,7 +119,7 @@ describe('guard mcp replay', { timeout: 120_000 }, () => {
     await writeFile(join(folder, 'guard-config.yml'), config, { mode: 0o600 })
     const client = await sdkClient('v1', {
       command: process.execPath,
-      args: [...NODE, BIN, 'mcp', 'replay'],
+      args: [...guardProgram, 'mcp', 'replay'],
       cwd: folder,
     })
     try {

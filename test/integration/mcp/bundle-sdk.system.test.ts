@@ -4,12 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { serveHttp, TestServer } from '../../../plugins/mcp/test-server/index.ts'
+import { guardProgram } from '../../kit/child-gateway.ts'
 import { startMcp } from '../../kit/mcp.ts'
 import { testServerChild } from '../../kit/mcp-proxy.ts'
 import { type SdkName, type SdkWay, sdkClient, sdkClients } from '../../kit/mcp-sdk.ts'
-
-const BIN = join(import.meta.dirname, '../../../presets/default/bin.js')
-const NODE = process.execArgv.filter((word) => word.startsWith('--conditions'))
 
 /** What users of both servers do. */
 const use = async (name: SdkName, way: SdkWay): Promise<void> => {
@@ -60,7 +58,7 @@ describe('official clients of a bundle', () => {
     await writeFile(join(cwd, 'policy.yml'), 'version: 1\ndefault: allow\nrules: []\n')
     const config = { gateway_key: 'guard_test_key_that_is_long_enough', mcp: { policy: 'policy.yml', servers } }
     await writeFile(join(cwd, 'guard-config.yml'), JSON.stringify(config), { mode: 0o600 })
-    const args = [...NODE, BIN, 'mcp', 'run', '--bundle', 'all']
+    const args = [...guardProgram, 'mcp', 'run', '--bundle', 'all']
     await use('v1', { command: process.execPath, args, cwd })
   })
 })

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { guardProgram } from '../kit/child-gateway.ts'
 import { startService } from '../kit/service.ts'
 
 const run = promisify(execFile)
-const bin = join(import.meta.dirname, '../../presets/default/bin.js')
 
 /** An agent that asks once, as its client does, and prints the status of the answer. */
 const AGENT = `#!/bin/sh
@@ -35,7 +35,7 @@ describe('an agent that a loop in the shell starts again and again', () => {
       await service.policy({ mode: 'enforce', rules }, 'night-shift')
       const starts = async (...flags: readonly string[]): Promise<readonly string[]> => {
         const words = ['run', '--project', 'night-shift', ...flags, '--', join(folder, 'my-agent')]
-        const line = [process.execPath, '--conditions=guard-source', bin, ...words].map((word) => `'${word}'`).join(' ')
+        const line = [process.execPath, ...guardProgram, ...words].map((word) => `'${word}'`).join(' ')
         // each start asks something else, so that nothing but a session joins them
         const loop = `for n in 1 2; do RANDOM_PART=${flags.length}$n ${line}; done`
         const { stdout } = await run('sh', ['-c', loop], { cwd: folder })

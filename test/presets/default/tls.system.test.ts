@@ -6,19 +6,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { main } from '../../../presets/default/main.ts'
-import { type ChildGateway, startChildGateway } from '../../kit/child-gateway.ts'
+import { type ChildGateway, guardProgram, startChildGateway } from '../../kit/child-gateway.ts'
 import { fakeIo } from '../../kit/io.ts'
 import { authority, expired, signed } from '../../kit/private-authority.ts'
-
-const bin = join(import.meta.dirname, '../../../presets/default/bin.js')
-const conditions = process.execArgv.filter((argument) => argument.startsWith('--conditions='))
 
 /** A command in a process of its own: it changes whom the process trusts. */
 const guard = (folder: string, env: Readonly<Record<string, string>>, ...argv: readonly string[]) =>
   new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((resolve) => {
     const cache = process.env.NODE_COMPILE_CACHE
     const all = { PATH: process.env.PATH, HOME: folder, ...(cache && { NODE_COMPILE_CACHE: cache }), ...env }
-    execFile(process.execPath, [...conditions, bin, ...argv], { cwd: folder, env: all }, (error, out, err) =>
+    execFile(process.execPath, [...guardProgram, ...argv], { cwd: folder, env: all }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     )
   })

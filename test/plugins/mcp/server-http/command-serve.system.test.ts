@@ -5,10 +5,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { guardProgram } from '../../../kit/child-gateway.ts'
 import { initialize } from '../../../kit/mcp.ts'
 import { mcpUpstream } from '../../../kit/mcp-upstream.ts'
 
-const BIN = join(import.meta.dirname, '../../../../presets/default/bin.js')
 const KEY = 'guard_test_key_that_is_long_enough'
 
 describe('guard mcp serve', () => {
@@ -17,9 +17,8 @@ describe('guard mcp serve', () => {
     await writeFile(join(folder, 'guard-config.yml'), `gateway_key: ${KEY}\n`, { mode: 0o600 })
     await writeFile(join(folder, 'policy.yml'), 'version: 1\ndefault: deny\nrules: []\n')
     const upstream = await mcpUpstream()
-    const flags = process.execArgv.filter((word) => word.startsWith('--conditions'))
     const words = ['mcp', 'serve', '--port', '0', '--policy', 'policy.yml', '--server', `up=${upstream.url}`, '--json']
-    const child = spawn(process.execPath, [...flags, BIN, ...words], {
+    const child = spawn(process.execPath, [...guardProgram, ...words], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -5,15 +5,14 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
+import { guardProgram } from '../kit/child-gateway.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-json-log-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
-const bin = join(import.meta.dirname, '../../presets/default/bin.js')
-const conditions = process.execArgv.filter((word) => word.startsWith('--conditions='))
 
 /** Starts a gateway whose log is for a collector. */
 const start = (...more: readonly string[]) => {
-  const argv = [...conditions, bin, 'gateway', 'run', '--port', '0', '--json', ...more]
+  const argv = [...guardProgram, 'gateway', 'run', '--port', '0', '--json', ...more]
   const child = spawn(process.execPath, argv, {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
