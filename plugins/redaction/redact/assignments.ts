@@ -1,7 +1,7 @@
 import { isAlnum, isBlank, isSpace, skipBlanks } from './alphabet.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { type Level, Levels } from './names.ts'
-import { isFolder, isSecretUnder, phraseAt } from './opaque.ts'
+import { isFolder, isHuman, isSecretUnder, phraseAt } from './opaque.ts'
 import {
   isExpression,
   isNone,
@@ -106,7 +106,16 @@ const ofLevel = (bare: Bare): Hit | undefined => {
   if (level < Levels.likely) return judgedValue(scan, level, at, from) ?? queryValue(scan, name, from)
   if (isQuoted(text, from)) return quotedSecret(text, from)
   if (text[from] === '|' || text[from] === '>') return block(scan, name, from)
+  if (text[from] === '[' || text[from] === 'q') return otherQuotes(text, from) ?? bareValue(bare)
   return bareValue(bare)
+}
+
+/** A literal of Perl, Ruby or Lua: `q(…)`, `[[…]]`. */
+const otherQuotes = (text: string, from: number): Hit | undefined => {
+  const [all = '', value = ''] =
+    /^(?:qq?[({[]|\[\[)([^\s(){}[\]]{4,200})[)}\]]/.exec(text.slice(from, from + 210)) ?? []
+  const start = from + all.length - 1 - value.length
+  return isHuman(value) ? { start, end: start + value.length, kind: 'name' } : undefined
 }
 
 /** Where the value begins behind marks of Markdown that close its name, and behind the tag or anchor of YAML. */
@@ -225,7 +234,9 @@ const wholeLine = ({ text }: Scan, name: Name, from: number): Hit | undefined =>
   return looksRight ? { start: from, end: lineEnd(text, from, stop), kind: 'token' } : undefined
 }
 
-const isCookie = (value: string): boolean => /^[^=;\s]{1,64}=/.test(value) || isOdd(value)
+const isCookie = (value: string): boolean =>
+  /(?:^|; ?)(?!(?:max-age|path|domain|expires|samesite)=)[^=;\s]{1,64}=[^;\s]/i.test(value) ||
+  (!value.includes('=') && isOdd(value))
 
 const isAuthorization = (value: string): boolean => {
   const words = value.split(/\s+/)

@@ -14,7 +14,7 @@ export const logins =
 /** The call of one of `logins`; triggered at the word. */
 export const loginCall: Shape = (scan, at) => {
   const end = runEnd(scan.text, at, WORD, 40)
-  if ('(=:.'.includes(scan.text.charAt(end) || '-')) callLogin(scan, end)
+  if (/^ ?[(=:.]/.test(scan.text.slice(end, end + 2))) callLogin(scan, end)
   return undefined
 }
 

@@ -11,7 +11,7 @@ const LITERAL = String.raw`(?=(?:\\?["'\x60]|[a-z@]["'])[^\s"'\x60]{4,512}["'\x6
 
 /** The type of a declaration in front of its sign, the argument that names the value, a here-string. */
 const DECLARED = new RegExp(
-  String.raw`(?:\\?["'\x60]\)?|\]){0,3}(?!-(?!prompt|stdin))[ \t]{0,4}(?::|,|as\b)?[\w.<>[\]()*&?,' -]{0,60}?[ \t]*(?:\{ ?get; ?(?:\w+ )?(?:set|init); ?\}[ \t]*)?(?::?=(?![=>])|<<<|(?:\b|-)value\b|\bdefault\w*[:=]|\b(?:with|text|do|to|is|be):)[ \t]*${LITERAL}`,
+  String.raw`(?:\\?["'\x60]\)?|\]){0,3}(?!-(?!prompt|stdin))(?![ \t]{0,4},[ \t]*(?!value|default|with|text|do|to|is|be)\w+[ \t]*[=:])[ \t]{0,4}(?::|,|as\b)?[\w.<>[\]()*&?,' -]{0,60}?[ \t]*(?:\{ ?get; ?(?:\w+ )?(?:set|init); ?\}[ \t]*)?(?::?=(?![=>])|<<<|(?:\b|-)value\b|\bdefault\w*[:=]|\b(?:with|text|do|to|is|be):)[ \t]*${LITERAL}`,
   'iy',
 )
 /** Signs, types and words that wrap a value; a line may end behind what opens. */
@@ -31,7 +31,7 @@ export const literalAfter = (scan: Scan, name: Name): Hit | undefined => {
   const from = isDeclared ? DECLARED.lastIndex : BETWEEN.lastIndex
   if (between === undefined || from === name.end) return undefined
   const hit = quotedValue(text, from, 'name')
-  const value = hit === undefined ? '' : text.slice(hit.start, hit.end)
+  const value = hit === undefined ? '' : text.slice(hit.start, hit.end).replace(/\{[a-z]+\}$/i, '')
   return rules.levelOf(value) === Levels.none && isFreeLiteral(text, name, value, between) ? hit : undefined
 }
 
@@ -41,7 +41,13 @@ const isFreeLiteral = (text: string, name: Name, value: string, between: string)
   const words = between.match(/\w+/g)?.length ?? 0
   if (words > 0 && /^[\w\s]*$/.test(between)) return words < 3 && isChosen(value) && !namesOne(value)
   if (name.level < Levels.certain) return isChosen(value)
+  return assigns(text, name, between) ? isSureValue(value) : isHuman(value)
+}
+
+/** A sign that assigns, or the default of a variable, unless the literal names what is read from elsewhere. */
+const assigns = (text: string, name: Name, between: string): boolean => {
   const isDefault = /^,?$/.test(between.trim()) && /^[A-Z][A-Z0-9_]+$/.test(name.text)
   const isKeyword = text[name.start - 1] === ':' && between.trim() === ''
-  return isKeyword || isDefault || ASSIGNS.test(between) ? isSureValue(value) : isHuman(value)
+  return isKeyword || isDefault || (ASSIGNS.test(between) && !READS.test(between))
 }
+const READS = /(?:get\w*|fetch|read\w*|load|lookup|find|input|prompt|env|require|import|open)\W*$/i

@@ -16,33 +16,10 @@ const luhn = (digits: string): boolean => {
 /** First digits and lengths that card networks issue. */
 const ISSUED =
   /^(?:4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|6(?:011|5\d\d|4[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|62\d{14,17})$/
-/** How cards print their digits: in one piece or in these groups. */
-const GROUPS = new Set(['4444', '44443', '465', '464'])
-
-const MAX_CARD = 19
+/** How cards print their digits: in one piece, or in these groups. */
+const CARD = /(?:\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ -])\d{6}\2\d{4,5}|\d{13,19})(?![ -]?\d)/y
 /** Steps of reading them. */
 const DIGITS = 80
-
-/** Digits in groups of one separator; undefined if they run on too long. */
-const readGroups = (text: string, at: number): { digits: string; groups: string; end: number } | undefined => {
-  let digits = ''
-  let groups = ''
-  let end = at
-  let separator = ''
-  for (;;) {
-    const from = end
-    while (isDigit(text.charCodeAt(end)) && end - from <= MAX_CARD) end++
-    digits += text.slice(from, end)
-    groups += String(end - from)
-    if (digits.length > MAX_CARD) return undefined
-    const next = text.charAt(end)
-    const goesOn =
-      (next === ' ' || next === '-') && (separator === '' || next === separator) && isDigit(text.charCodeAt(end + 1))
-    if (!goesOn || groups.length >= 5) return { digits, groups, end }
-    separator = next
-    end++
-  }
-}
 
 /** The number ends here: what follows does not continue it. */
 const endsAt = (text: string, end: number): boolean => {
@@ -64,10 +41,11 @@ export const card = (scan: Scan, at: number): Hit | undefined => {
   scan.spend(DIGITS)
   if (!rules.accounts || isNamedId(text, at)) return undefined
   if (text.charCodeAt(at - 1) === 0x2e && isDigit(text.charCodeAt(at - 2))) return undefined
-  const number = readGroups(text, at)
-  if (number === undefined || number.digits.length < 13) return undefined
-  const { digits, groups, end } = number
-  if (digits.length !== end - at && !GROUPS.has(groups)) return undefined
+  CARD.lastIndex = at
+  const written = CARD.exec(text)?.[0]
+  if (written === undefined) return undefined
+  const digits = written.replace(/[ -]/g, '')
+  const end = at + written.length
   return ISSUED.test(digits) && luhn(digits) && endsAt(text, end) ? { start: at, end, kind: 'card' } : undefined
 }
 

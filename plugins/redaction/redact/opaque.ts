@@ -64,7 +64,9 @@ const isPlain = (value: string): boolean =>
   !MEASURE.test(value) &&
   !PATH_OR_ADDRESS.test(value) &&
   !CODE_SIGNS.test(value) &&
-  !METHOD.test(value)
+  !/^(?:sha-?\d|[hr]s\d|hmac|rsa|ecdsa|ed25519|oauth|basic|bearer|digest|jwt|saml|ldap|base64|argon2|pbkdf2|x509)[\w-]{0,10}$/i.test(
+    value,
+  )
 
 /** Ids and names of things, of which sentences speak as well. */
 export const namesOne = (value: string): boolean =>

@@ -1,4 +1,4 @@
-import { ALNUM, classOf, isBlank, isDigit, isSpace, runStart, URL64 } from './alphabet.ts'
+import { ALNUM, classOf, isBlank, isSpace } from './alphabet.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { isChosen, isHuman } from './opaque.ts'
 import { isExpression, isOdd, isPlaceholder } from './placeholders.ts'
@@ -33,9 +33,10 @@ export const identifiedBy: Shape = (scan, at) => {
     : undefined
 }
 
-/** Fields before the password in a line of a pgpass file, from the port on. */
-const PGPASS = /^:(\d{2,5}|\*):(\*|[^\s:\\]{1,64}):(\*|[^\s:\\]{1,64}):(?=[^\s:])/
-const HOST = /^(?:\*|[A-Za-z][\w-]{0,62}(?:\.[\w-]{1,63}){0,8}|\d{1,3}(?:\.\d{1,3}){3})$/
+/** Fields before the password in a line of a pgpass file, from the port on, and the password. */
+const PGPASS =
+  /:(\d{2,5}|\*):(\*|(?!\d+:)[^\s:\\]{1,64}):(?:\*|[^\s:\\]{1,64}):((?:[^\s:"'`\\]|\\(?![nr"])\S){1,512})(?=$|[\s"'`\\])/y
+const HOST = /(?:^|[\s"'`])(\*|[A-Za-z][\w-]{0,62}(?:\.[\w-]{1,63}){0,8}|\d{1,3}(?:\.\d{1,3}){3})$/
 const SOURCE_FILE =
   /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|c|cc|cpp|h|hpp|cs|php|swift|scala|sh|ya?ml|json|toml|md|html?|s?css|sql|vue|txt|log)$/i
 /** Where PostgreSQL and its poolers listen. */
@@ -43,62 +44,16 @@ const DATABASE_PORT = /^(?:\*|543\d|6432|6543|26257|25060)$/
 
 /** The password of a line `host:port:database:user:password`; triggered at the first colon. */
 export const pgpassLine: Shape = ({ text }, at) => {
-  const next = text.charCodeAt(at + 1)
-  if (next !== 0x2a && !isDigit(next)) return undefined
-  const found = PGPASS.exec(text.slice(at, at + 160))
-  if (found === null || /^\d+$/.test(found[2] ?? '') || !isHostBefore(text, at)) return undefined
-  const start = at + found[0].length
-  const end = fieldEnd(text, start)
-  const value = text.slice(start, Math.min(end, start + 256))
-  // A further field makes it another kind of list; so does a plain word behind the port of something else.
-  const isPassword = text[end] !== ':' && (DATABASE_PORT.test(found[1] ?? '') || isOdd(value))
-  return isPassword && !marksAt(text, start) && !isPlaceholder(value) ? { start, end, kind: 'name' } : undefined
-}
-
-const isHostBefore = (text: string, at: number): boolean => {
-  const start = text[at - 1] === '*' ? at - 1 : hostStart(text, at)
-  const host = text.slice(start, at)
-  const before = text.charAt(start - 1)
-  return (
-    (before === '' || isSpace(before.charCodeAt(0)) || QUOTES.has(before)) && HOST.test(host) && !SOURCE_FILE.test(host)
-  )
-}
-
-const QUOTES = new Set(['"', "'", '`'])
-
-/** The end of a field in which a backslash stands before each colon. */
-const fieldEnd = (text: string, from: number): number => {
-  let end = from
-  while (end < text.length && !isSpace(text.charCodeAt(end)) && text[end] !== ':' && !QUOTES.has(text.charAt(end))) {
-    if (text[end] === '\\') {
-      if (/[nr"]/.test(text.charAt(end + 1))) break
-      end++
-    }
-    end++
-  }
-  return Math.min(end, text.length)
-}
-
-const hostStart = (text: string, end: number): number => {
-  let start = end
-  while (start > 0 && end - start < 256) {
-    const run = runStart(text, start, URL64, 64)
-    if (run === start && text[start - 1] !== '.') break
-    start = run === start ? start - 1 : run
-  }
-  return start
-}
-
-/** Settings of servers with the password behind a blank: redis.conf, slapd.conf, kickstart files. */
-export const serverSetting: Shape = (scan, at) => {
-  const { text } = scan
-  const found =
-    /^(?:requirepass|masterauth|rootpw|bindpw|olcRootPW)[ \t]+(?:--(?:plaintext|iscrypted)[ \t]+)?(?=\S)/.exec(
-      text.slice(at, at + 64),
-    )
-  if (found === null) return undefined
-  const from = at + found[0].length
-  return isQuoted(text, from) ? quotedValue(text, from, 'name') : bareValue(scan, from)
+  PGPASS.lastIndex = at
+  const [all = '', port = '', , value = ''] = PGPASS.exec(text) ?? []
+  const host = value === '' ? undefined : HOST.exec(text.slice(Math.max(0, at - 257), at))?.[1]
+  if (host === undefined || SOURCE_FILE.test(host)) return undefined
+  // a plain word behind the port of something else makes it another kind of list
+  const isPassword = DATABASE_PORT.test(port) || isOdd(value)
+  const end = at + all.length
+  return isPassword && !marksAt(value, 0) && !isPlaceholder(value)
+    ? { start: end - value.length, end, kind: 'name' }
+    : undefined
 }
 
 /** Logins of mail and file transfer as they go over the wire: `AUTH PLAIN …`, `PASS …` behind `USER …`. */
@@ -161,6 +116,8 @@ const LAST_WORD =
 /** Programs and devices that take a key or a password by its place, or behind an option of their own. */
 const BY_PLACE = new RegExp(
   `^(?:${[
+    '(?:sqlplus|rman)(?: +-\\w+)* +["\']?[\\w$#]{1,64}/',
+    '(?:sqlldr|impdp|expdp)(?: +-\\w+)* +["\']?[\\w$#]{1,64}/(?=[^@\\s]{3,64}@)',
     '(?:cargo|vault|snyk|railway|hcp|render|pulumi) +(?:login|auth) +',
     '(?:poetry|composer) +config +(?:http-basic|pypi-token)\\.\\S{1,60} +(?:[\\w@.-]{1,60} +(?=\\S))?',
     'git +config +(?:--\\w+ +)?[\\w.]{0,60}token +',
@@ -181,6 +138,7 @@ const BY_PLACE = new RegExp(
     'stats +auth +[\\w.-]{1,40}:',
     'basicauth +(?:\\{ *)?[\\w.-]{1,40} +',
     '(?:add_user|create_user|change_password|set_password|mosquitto_passwd|smbpasswd|addprinc)(?: +-\\w+)* +[\\w.@/-]{1,60} +(?:[\\w.@/-]{1,60} +(?=[^\\s|;&]+ *(?:$|[\\n;|&])))?',
+    'ACL +SETUSER +\\S+ [^\\n>]{0,80}>',
     'sp_addlogin +N?.[\\w.-]{1,60}., *N?',
     'send +(?:-- +|-s +)?(?=\\\\?["\'][^\\s"\']{8,100}\\\\[rn])',
     'jdbc:oracle:(?:thin|oci):[\\w$#]{1,64}/(?=[^@\\s]+@)',
@@ -215,5 +173,5 @@ export const slashOption: Shape = ({ text }, at) => {
   const start = at + found[0].length
   const value =
     (found[1] === '' ? /^[^\s"']{1,256}/ : /^[^"'\n]{1,256}/).exec(text.slice(start, start + 260))?.[0] ?? ''
-  return found[0].includes(':') || isChosen(value) ? whole(text, start, value) : undefined
+  return found[0].includes(':') || isHuman(value) ? whole(text, start, value) : undefined
 }

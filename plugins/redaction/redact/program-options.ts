@@ -1,9 +1,9 @@
-import { classOf, isAlnum, isBlank, isSpace, runEnd, skipBlanks, URL64 } from './alphabet.ts'
+import { classOf, isAlnum, isBlank, runEnd, skipBlanks, URL64 } from './alphabet.ts'
 import { judgedAt, MAX_JUDGED, type Name } from './assignments.ts'
 import { MAX_COMMAND, type PasswordOptions, passwordOptions } from './commands.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { Levels } from './names.ts'
-import { isExpression, isNone, isPlaceholder, isProse } from './placeholders.ts'
+import { isExpression, isNone, isNoValue, isPlaceholder, isProse } from './placeholders.ts'
 import type { Scan, Shape } from './scan.ts'
 import { isQuoted, quotedValue, unquotedEnd } from './values.ts'
 
@@ -69,21 +69,6 @@ const valueAt = (scan: Scan, from: number): Hit | undefined => {
   return isValue ? { start: from, end, kind: 'name' } : undefined
 }
 
-/** `user/password@database` as Oracle's tools take it; triggered at the program. */
-export const oracleLogin: Shape = ({ text }, at) => {
-  const found = /^(?:sqlplus|sqlldr|impdp|expdp|rman|exp|imp)(?: +-\w+)* +["']?[\w$#]{1,64}\/(?=[^\s@/]{3})/.exec(
-    text.slice(at, at + 160),
-  )
-  if (found === null) return undefined
-  const start = at + found[0].length
-  let end = start
-  while (end < text.length && !isSpace(text.charCodeAt(end)) && !'@"\''.includes(text.charAt(end))) end++
-  const isLogin = /^(?:sqlplus|rman)/.test(found[0]) || text[end] === '@'
-  return isLogin && !marksAt(text, start) && !isPlaceholder(text.slice(start, end))
-    ? { start, end, kind: 'name' }
-    : undefined
-}
-
 /** What stands in front of an option. */
 const BEFORE_OPTION = /^[\s"'`=([]?$/
 
@@ -120,7 +105,7 @@ export const login: Shape = ({ text }, at) => {
   const start = at + found[0].length
   const end = unquotedEnd(text, start)
   const password = text.slice(start, Math.min(end, start + MAX_JUDGED)).replace(/["']+$/, '')
-  return isPlaceholder(password) || marksAt(text, start)
+  return isPlaceholder(password) || isNoValue(password) || marksAt(text, start)
     ? undefined
     : { start, end: password.length < MAX_JUDGED ? start + password.length : end, kind: 'name' }
 }

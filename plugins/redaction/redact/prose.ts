@@ -2,6 +2,7 @@ import type { Name } from './assignments.ts'
 import { type Hit, marksAt } from './hit.ts'
 import { Levels } from './names.ts'
 import { isChosen, isHuman, isMade, namesOne } from './opaque.ts'
+import { isNone } from './placeholders.ts'
 import { unquotedEnd } from './values.ts'
 
 /** How far behind a name its value may stand. */
@@ -12,7 +13,7 @@ const IS =
   'is|was|has been|are|be|now|to|equals|es|era|est|sera|ist|lautet|heißt|war|è|era|é|foi|är|er|on|jest|brzmi|je|olarak|adalah|là|este|это|はい?'
 /** Marks of Markdown, quotes and leaders between a name and a value in running text, with the words and particles that join them. */
 const JOINED = new RegExp(
-  String.raw`["'\x60\])]{0,3}(?:\*\*|__|\*|~~)?[ \t]{0,8}(?:(?:${IS})(?=[\s:])(?:[ \t]+(?:now|set to|set as|reset to))?:?|[はがを는은가이是为為：]{1,2}|(?:now )?(?:set|changed|reset) to:?|=>|->|[:=|]|(?<=[ \t])[-–—/]|→|➜|\.{2,40}|\u2026|\d(?=[ \t]))?[ \t]{0,16}(?:\*\*|__|\*|["'\x60「『“«]){0,3}[ \t]{0,4}`,
+  String.raw`["'\x60\])]{0,3}(?:\*\*|__|\*|~~)?[ \t]{0,8}(?:(?:${IS})(?=[\s:])(?:[ \t]+(?:now|set to|set as|reset to))?:?|[はがを는은가이是为為：]{1,2}|(?:now )?(?:set|changed|reset) to:?|=>|->|<<<|[:=|]|(?<=[ \t])[-–—/]|→|➜|\.{2,40}|\u2026|\d(?=[ \t]))?[ \t]{0,16}(?:\*\*|__|\*|["'\x60「『“«]){0,3}[ \t]{0,4}`,
   'uy',
 )
 /** Words of a sentence up to a colon or a verb, as programs and people write: `for user postgres: `. */
@@ -61,7 +62,7 @@ const joinedWord = (text: string, name: Name): Hit | undefined => {
   if (hit === undefined) return undefined
   const joint = text.slice(name.end, joined).trim()
   const value = text.slice(hit.start, hit.end)
-  if (joint === '') return isApart(text, name, value) ? hit : undefined
+  if (joint === '') return isApart(text, name, hit) ? hit : undefined
   // `password 0 …`: how it is written down
   const isValue = /^\d$/.test(joint) ? /[^a-z]/.test(value) && isHuman(`${value}1`) : isJoined(text, name, hit)
   return isValue ? hit : undefined
@@ -70,15 +71,18 @@ const joinedWord = (text: string, name: Name): Hit | undefined => {
 /** Fields of a line of configuration before a password: `machine … login …`, `username …`. */
 const FIELDS = /(?:^|\n)[ \t]*(?:machine|login|default|user(?:name)?|account|pppd|ppp)\b[^\n]{0,120}$/
 
+/** Settings of redis.conf and slapd.conf. */
+const SETTING = /^(?:requirepass|masterauth|rootpw|bindpw|olcRootPW)$/
+
 /** A value with nothing but blanks before it: `get secret app-token-x7k2p` names an object. */
-const isApart = (text: string, { text: name, start }: Name, value: string): boolean => {
+const isApart = (text: string, { text: name, start }: Name, hit: Hit): boolean => {
+  const value = text.slice(hit.start, hit.end)
+  if (SETTING.test(name)) return !isNone(value)
   if (/^[a-z]+(?:-[a-z0-9]+)+$/.test(value)) return false
   if (isChosen(value)) return !name.includes('.') || isMade(value)
-  return (
-    /[A-Z\d]/.test(value.slice(1)) &&
-    /^[\w!#%+=-]+$/.test(value) &&
-    FIELDS.test(text.slice(Math.max(0, start - 160), start))
-  )
+  if (!/[A-Z\d]/.test(value.slice(1)) || !/^[\w!#%+=.-]+$/.test(value)) return false
+  const isMixed = /^(?=.*[A-Z]).*\d$/.test(value) && /^[a-z]/.test(name) && isHuman(value)
+  return (isMixed && endsClause(text, hit.end)) || FIELDS.test(text.slice(Math.max(0, start - 160), start))
 }
 
 /** No value is chosen without one of these. */
@@ -90,14 +94,17 @@ export const bareAfter = (text: string, name: Name): Hit | undefined => {
   if (!CHOSEN_SIGN.test(text.slice(name.end, name.end + REACH))) return undefined
   const joined = joinedWord(text, name)
   if (joined !== undefined || !ASKS.has(text.charAt(name.end))) return joined
-  return saidAfter(text, name) ?? belowAfter(text, name.end)
+  return saidAfter(text, name) ?? wordAfter(text, name) ?? belowAfter(text, name.end)
 }
 
 /** `PIN 4821`, `(pw x7!kk)`. */
 const codeAfter = (text: string, { level, text: name, end }: Name): Hit | undefined => {
   const hit = text[end] === ' ' ? wordAt(text, end + 1) : undefined
   const value = hit === undefined ? '' : text.slice(hit.start, hit.end)
-  const isMeant = level === Levels.code ? name === 'PIN' && /^\d{6,8}$/.test(value) : name === 'pw' && isChosen(value)
+  const isMeant =
+    level === Levels.code
+      ? name === 'PIN' && /^\d{6,8}$/.test(value)
+      : (name === 'pw' && isChosen(value)) || (/^[A-Z_]+_KEY$/.test(name) && isMade(value))
   return isMeant ? hit : undefined
 }
 
@@ -110,6 +117,21 @@ const saidAfter = (text: string, name: Name): Hit | undefined => {
   }
   return undefined
 }
+
+/** Behind a word for a password in another language: the first word that is a value, whatever words stand between. */
+const wordAfter = (text: string, name: Name): Hit | undefined => {
+  if (name.level !== Levels.password || ENGLISH.test(name.text)) return undefined
+  NEXT_WORD.lastIndex = name.end
+  for (let words = 0; words < 6 && NEXT_WORD.test(text); words++) {
+    const hit = wordAt(text, NEXT_WORD.lastIndex)
+    const value = hit === undefined ? '' : text.slice(hit.start, hit.end)
+    if (hit !== undefined && /\d/.test(value) && isHuman(value) && !namesOne(value)) return hit
+    NEXT_WORD.lastIndex += /^\S*/.exec(text.slice(NEXT_WORD.lastIndex, NEXT_WORD.lastIndex + 60))?.[0].length ?? 0
+  }
+  return undefined
+}
+const ENGLISH = /pass(?!ord|ei)|pwd|secret|token|key|cred/i
+const NEXT_WORD = /[ \t]+["'«“]?/y
 
 const belowAfter = (text: string, end: number): Hit | undefined => {
   const below = matchEnd(BELOW, text, end)

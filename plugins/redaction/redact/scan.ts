@@ -4,7 +4,7 @@ import type { Command } from './commands.ts'
 import type { Hit } from './hit.ts'
 import { isIgnorable } from './ignorable.ts'
 import { azureKey } from './issued.ts'
-import { type Endings, type Level, mayTell } from './names.ts'
+import { type Endings, type Level, mayTell, tellsBeyond } from './names.ts'
 import { beginsSequence, maySequence } from './terminal.ts'
 import { unquotedEnd } from './values.ts'
 import type { Work } from './work.ts'
@@ -197,7 +197,7 @@ export class Scan {
     const end = isWord ? this.#wordEnd(at + 1) : at + 1
     const tells = isWord
       ? mayTell(this.rules.endings, this.text, end, this.pair !== undefined)
-      : unit > 127 && this.rules.endings.letters.has(unit)
+      : unit > 127 && tellsBeyond(this.rules.endings, this.text, at)
     return tells ? this.#tell(shapes, at, end) : end
   }
 

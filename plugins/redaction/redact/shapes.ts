@@ -15,12 +15,11 @@ import {
   pgpassLine,
   pipedPassword,
   placedArgument,
-  serverSetting,
   slashOption,
   substituted,
   wireLogin,
 } from './positional.ts'
-import { command, commandOption, login, oracleLogin } from './program-options.ts'
+import { command, commandOption, login } from './program-options.ts'
 import { type Compiled, compile, type Entry, type Scan, type Shape } from './scan.ts'
 import { telling } from './telling.ts'
 import { jwt, scheme, schemes } from './tokens.ts'
@@ -350,12 +349,10 @@ for (const [start, shape] of wholeKeys) enterAtAll(start, shape)
 
 for (const name of logins) enterAtAll(name, loginCall)
 for (const name of commands) enterAtAll(name, command)
-for (const word of ['sqlplus', 'sqlldr', 'impdp', 'expdp', 'rman']) enterAtAll(word, oracleLogin)
 for (const spelling of spellings('identified')) enterAtAll(spelling, identifiedBy)
-for (const word of ['requirepass', 'masterauth', 'rootpw', 'bindpw', 'olcRootPW']) enterAtAll(word, serverSetting)
 for (const word of ['htpasswd', 'wpa_passphrase', 'net']) enterAtAll(word, lastArgument)
 const PLACED =
-  'cargo vault snyk railway hcp render pulumi poetry composer git gh rclone bw consul mc az gem mysqladmin snmp-server key-string crypto ip radius-server tacacs-server set stats basicauth add_user create_user change_password set_password mosquitto_passwd smbpasswd addprinc sp_addlogin send jdbc'
+  'sqlplus rman sqlldr impdp expdp cargo vault snyk railway hcp render pulumi poetry composer git gh rclone bw consul mc az gem mysqladmin snmp-server key-string crypto ip radius-server tacacs-server set stats basicauth add_user create_user change_password set_password mosquitto_passwd smbpasswd addprinc ACL sp_addlogin send jdbc'
 for (const word of PLACED.split(' ')) enterAtAll(word, placedArgument)
 for (const word of ['AUTH', 'PASS', 'LOGIN']) enterAtAll(word, wireLogin)
 

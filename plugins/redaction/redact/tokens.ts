@@ -25,17 +25,19 @@ const isCredential = (value: string, min: number): boolean =>
   !/^\d+$/.test(value)
 
 /** Whether the word behind a scheme is its credential. */
-const afterScheme: Readonly<Record<string, (value: string) => boolean>> = {
-  bearer: (value) => isCredential(value, 8),
-  basic: (value) => /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(decodeBase64(value) ?? ''),
-  token: (value) => isCredential(value, 16) && !value.includes(':'),
-  apikey: (value) => isCredential(value, 12),
-  negotiate: (value) => isCredential(value, 24),
-  ntlm: (value) => isCredential(value, 24),
-  ssws: (value) => isCredential(value, 16),
-  dpop: (value) => isCredential(value, 24),
-  oauth: (value) => isCredential(value, 16),
-}
+const afterScheme: ReadonlyMap<string, (value: string) => boolean> = new Map(
+  Object.entries({
+    bearer: (value: string) => isCredential(value, 8),
+    basic: (value: string) => /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(decodeBase64(value) ?? ''),
+    token: (value: string) => isCredential(value, 16) && !value.includes(':'),
+    apikey: (value: string) => isCredential(value, 12),
+    negotiate: (value: string) => isCredential(value, 24),
+    ntlm: (value: string) => isCredential(value, 24),
+    ssws: (value: string) => isCredential(value, 16),
+    dpop: (value: string) => isCredential(value, 24),
+    oauth: (value: string) => isCredential(value, 16),
+  }),
+)
 
 /** Schemes whose credential is a list of parameters. */
 const PARAMETERS =
@@ -49,9 +51,7 @@ export const scheme: Shape = (scan, at) => {
   if (listed !== null)
     return { start: at + listed[0].search(/ /) + 1, end: lineEnd(text, at, undefined), kind: 'token' }
   const end = runEnd(text, at, URL64, 24)
-  const judge = Object.hasOwn(afterScheme, text.slice(at, end).toLowerCase())
-    ? afterScheme[text.slice(at, end).toLowerCase()]
-    : undefined
+  const judge = afterScheme.get(text.slice(at, end).toLowerCase())
   if (judge === undefined || !isBlank(text.charCodeAt(end))) return undefined
   const from = skipBlanks(text, end)
   const value = text.slice(from, runEnd(text, from, OPAQUE, MAX_JUDGED))
@@ -61,7 +61,7 @@ export const scheme: Shape = (scan, at) => {
 
 /** The scheme words by which `scheme` is entered. */
 export const schemes: readonly string[] = [
-  ...Object.keys(afterScheme),
+  ...afterScheme.keys(),
   'digest',
   'hawk',
   'aws4',

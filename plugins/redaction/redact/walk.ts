@@ -129,11 +129,16 @@ class Walk {
     return changed ? rebuilt(object, entries) : object
   }
 
-  #levelOfMember(key: string, under: Level, paired: Level, { kty, selector, locator, element }: Members): Level {
+  #levelOfMember(
+    key: string,
+    under: Level,
+    paired: Level,
+    { kty, selector, locator, element, target }: Members,
+  ): Level {
     if (under !== Levels.none) return under
     if (paired !== Levels.none && isPairValue(key)) return paired
     // what is typed into a field
-    const typed = typeof (selector ?? locator ?? element) === 'string'
+    const typed = typeof (selector ?? locator ?? element ?? target) === 'string'
     if (paired !== Levels.none && /^(?:text|content)$/i.test(key))
       return typed && key === 'text' ? paired : Levels.opaque
     return typeof kty === 'string' && JWK_PRIVATE.has(key) ? Levels.certain : this.#walker.levelOf(key)
