@@ -4,7 +4,7 @@ import childProcess from 'node:child_process'
 import { createRequire, flushCompileCache, syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cpuSeconds, writeCost } from './costs.ts'
+import { childrenSeconds, ownSeconds, writeCost } from './costs.ts'
 
 const { createHook } = asyncHooks
 /**
@@ -63,18 +63,19 @@ export const load = (files: readonly string[]): void => {
   for (const file of files)
     describe(file, () => {
       current = file
-      const unloaded = cpuSeconds()
-      let [cpu, wall, started] = [0, 0, 0]
+      const unloaded = ownSeconds()
+      let [cpu, children, wall, started] = [0, 0, 0, 0]
       before(() => {
         current = file
-        ;[cpu, wall, started] = [cpuSeconds(), performance.now(), processes]
+        ;[cpu, children, wall, started] = [ownSeconds(), childrenSeconds(), performance.now(), processes]
       })
       after(() => {
         const shared = process.env.GUARD_TEST_SHARED
         if (shared !== undefined)
           writeCost(shared, {
             file,
-            cpu: cpuSeconds() - cpu,
+            cpu: ownSeconds() - cpu,
+            children: childrenSeconds() - children,
             loading,
             first: file === files[0],
             wall: (performance.now() - wall) / 1000,
@@ -92,6 +93,6 @@ export const load = (files: readonly string[]): void => {
           throw error
         })
       }
-      const loading = cpuSeconds() - unloaded
+      const loading = ownSeconds() - unloaded
     })
 }
