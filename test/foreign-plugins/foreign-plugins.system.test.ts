@@ -195,7 +195,7 @@ describe('plugins that are not like ours, with the package as it is published', 
       'refusal:refusal',
     ]
     for (const name of [...named, 'health:broken']) assert.ok(said.includes(name), `${name} is not named`)
-    assert.match((await installation.guard('broken')).err, / failed: /)
+    assert.match((await installation.guard('broken')).err, /The plugin "broken" .* failed in its command "broken": /)
     assert.equal(await gateway.stop(), 0)
     await assert.rejects(
       installation.start(common, ['storage: { backend: broken }', 'plugins: [./broken.mjs]']),

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
-import { type ChildGateway, startChildGateway } from '../kit/child-gateway.ts'
+import { type ChildGateway, sourceProgram, startChildGateway } from '../kit/child-gateway.ts'
 import { type FakeProvider, fakeProvider } from '../kit/provider.ts'
 
 /** What plugins do that no compiler has looked at, by the model that a request names. */
@@ -71,7 +71,7 @@ describe('a plugin that no compiler has looked at', () => {
     folder = await mkdtemp(join(tmpdir(), 'guard-broken-'))
     await writeFile(join(folder, 'broken.mjs'), source)
     provider = await fakeProvider()
-    gateway = await startChildGateway(folder, provider.url, 'plugins: [./broken.mjs]')
+    gateway = await startChildGateway(folder, provider.url, 'plugins: [./broken.mjs]', 0, {}, sourceProgram)
   })
   after(async () => {
     await provider[Symbol.asyncDispose]()
@@ -182,7 +182,7 @@ describe('a plugin with a route that another one has', () => {
     const folder = await mkdtemp(join(tmpdir(), 'guard-broken-'))
     await writeFile(join(folder, 'clash.mjs'), clash)
     await assert.rejects(
-      startChildGateway(folder, 'http://127.0.0.1:9', 'plugins: [./clash.mjs]'),
+      startChildGateway(folder, 'http://127.0.0.1:9', 'plugins: [./clash.mjs]', 0, {}, sourceProgram),
       /The plugins "mine" \(.*\/clash\.mjs\) and "ui" both declare the route GET \/replay\/?\. .*\(DUPLICATE\)/,
     )
     await rm(folder, { recursive: true })
@@ -199,8 +199,8 @@ describe('a plugin that throws in a timer beside "guard mcp run"', () => {
     const folder = await mkdtemp(join(tmpdir(), 'guard-broken-'))
     await writeFile(join(folder, 'timer.mjs'), timer)
     await writeFile(join(folder, 'guard-config.yml'), config, { mode: 0o600 })
-    const words = ['mcp', 'run', '--server-id', 'child', '--', process.execPath, ...conditions, server]
-    const child = spawn(process.execPath, [...conditions, bin, ...words], {
+    const words = ['mcp', 'run', '--server-id', 'child', '--', process.execPath, ...sourceProgram.slice(0, -1), server]
+    const child = spawn(process.execPath, [...sourceProgram, ...words], {
       cwd: folder,
       env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, HOME: folder },
     })
@@ -223,8 +223,6 @@ const timer = `export const timer = {
   },
 }`
 const config = 'gateway_key: guard_test_key_of_a_child_process\nplugins: [./timer.mjs]\n'
-const conditions = process.execArgv.filter((argument) => argument.startsWith('--conditions='))
-const bin = join(import.meta.dirname, '../../presets/default/bin.js')
 const server = join(import.meta.dirname, '../kit/mcp-child.ts')
 const initialize = {
   protocolVersion: '2025-11-25',

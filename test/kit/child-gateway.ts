@@ -24,14 +24,15 @@ export interface ChildUpstream {
 
 const KEY = 'guard_test_key_of_a_child_process'
 
+/** What Node runs as `guard` from the sources: for plugins that import these. */
+export const sourceProgram: readonly string[] = [
+  ...process.execArgv.filter((argument) => argument.startsWith('--conditions=')),
+  join(import.meta.dirname, '../../presets/default/bin.js'),
+]
+
 /** What Node runs as `guard`: the program that `GUARD_TEST_PROGRAM` names, else the sources. */
 export const guardProgram: readonly string[] =
-  process.env.GUARD_TEST_PROGRAM === undefined
-    ? [
-        ...process.execArgv.filter((argument) => argument.startsWith('--conditions=')),
-        join(import.meta.dirname, '../../presets/default/bin.js'),
-      ]
-    : [process.env.GUARD_TEST_PROGRAM]
+  process.env.GUARD_TEST_PROGRAM === undefined ? sourceProgram : [process.env.GUARD_TEST_PROGRAM]
 
 /** Starts `guard gateway run` in a folder, with a database there; resolves when it serves. `config`: further sections, as YAML; a `port` of 0 is any; `env`: further variables. */
 export const startChildGateway = async (
@@ -40,6 +41,7 @@ export const startChildGateway = async (
   config = '',
   port = 0,
   env: Readonly<Record<string, string>> = {},
+  program: readonly string[] = guardProgram,
 ): Promise<ChildGateway> => {
   const file = join(folder, 'guard-config.yml')
   const { url: base_url, ...others } = typeof upstream === 'string' ? { url: upstream } : upstream
@@ -50,7 +52,7 @@ export const startChildGateway = async (
   const upstreams = `upstreams: [${JSON.stringify(provider)}]`
   await writeFile(file, `gateway_key: ${KEY}\n${upstreams}\n${config}\n`)
   const argv = ['gateway', 'run', '--config', file, '--port', String(port), '--quiet']
-  const child = spawn(process.execPath, [...guardProgram, ...argv], {
+  const child = spawn(process.execPath, [...program, ...argv], {
     cwd: folder,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, HOME: folder, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -157,6 +157,7 @@ describe('processes that are killed, and a database that restarts, is slow and l
     await answeredAfter(EVERY / 2)
     relay.delay_ms = 0
     await answeredAfter(EVERY)
+    while (!answers.some(({ reason }) => reason === 'LIMIT_REQUESTS')) await delay(5)
   }
   const instances = async (): Promise<number> => {
     const answer = await fleet.request(0, 'GET', '/api/instances')
