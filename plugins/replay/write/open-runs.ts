@@ -9,7 +9,7 @@ import { storedRecords } from './stored-records.ts'
 const IDLE_MS = 30 * 60_000
 /** Idle time of full runs, to which only requests in flight are added. */
 const FULL_IDLE_MS = 10_000
-/** How often `touch` trims. */
+/** How often runs are looked through, which takes as long as there are many, unless memory is short. */
 const TRIM_MS = 1_000
 /** Uses within this time count as one. */
 const TOUCH_MS = 1_000
@@ -22,6 +22,8 @@ export class OpenRuns {
   readonly #memory: MemoryPart
   readonly #maxBytes: number
   #trimmed_at = 0
+  /** Estimated size in memory at the last trim, and of what was added since. */
+  #held = 0
   readonly #runs = new Map<string, OpenRun>()
   readonly #loading = new Map<string, Promise<OpenRun | undefined>>()
   /** Deferred records of dropped runs, which may not be stored when the run is loaded again. */
@@ -80,7 +82,9 @@ export class OpenRuns {
     run.isOpen = true
     run.touched_at = this.#gateway.clock.tick()
     this.#runs.set(trace_id, run)
-    this.#trim()
+    this.#held += run.bytes
+    if (this.#held > this.#maxBytes || run.touched_at - this.#trimmed_at >= TRIM_MS) this.#trim()
+    else this.#memory.hold(this.#held)
   }
 
   /** A run in memory; does not count as a use. */
@@ -127,6 +131,7 @@ export class OpenRuns {
       bytes -= run.bytes
       this.#close(run)
     }
+    this.#held = bytes
     this.#memory.hold(bytes)
   }
 }
