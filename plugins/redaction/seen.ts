@@ -10,6 +10,7 @@ const KEEP_MS = 24 * 60 * 60 * 1000
 /** What a value that a generator made looks like in any text; ends of longer runs are none. */
 const TOKEN = /[A-Za-z0-9_-]{12,}/g
 const MAX_TOKEN = 200
+const NONE: readonly Hit[] = []
 
 const mayBeKnown = (token: string): boolean => token.length <= MAX_TOKEN && /\d/.test(token) && /[A-Za-z]/.test(token)
 
@@ -20,7 +21,6 @@ export class SeenValues {
 
   /** What these scopes, a run and its session, are known to hold. */
   of(...scopes: readonly string[]): Recall & { readonly changes: number } {
-    const known = (): readonly LRU<true>[] => scopes.flatMap((scope) => this.#scopes.get(scope) ?? [])
     let changes = 0
     return {
       get changes() {
@@ -38,8 +38,8 @@ export class SeenValues {
         }
       },
       find: (text) => {
-        const sets = known()
-        if (sets.length === 0) return []
+        if (!scopes.some((scope) => this.#scopes.has(scope))) return NONE
+        const sets = scopes.flatMap((scope) => this.#scopes.get(scope) ?? [])
         return Array.from(text.matchAll(TOKEN)).flatMap(({ 0: token, index }): readonly Hit[] => {
           const hashed = mayBeKnown(token) ? this.#hash(token) : undefined
           const isKnown = hashed !== undefined && sets.some((values) => values.has(hashed))

@@ -25,7 +25,8 @@ export class Learned {
   }
 
   clear(): void {
-    this.#values.clear()
+    // it makes a new table each time
+    if (this.#values.size > 0) this.#values.clear()
   }
 
   add(text: string, hits: readonly Hit[]): void {
