@@ -80,8 +80,11 @@ const members: ReadonlyMap<string, string> = new Map(
   }).flatMap(([kind, names]) => names.map((name) => [name, kind] as const)),
 )
 
-/** What a model or a person wrote for a tool: names in it are nobody's objects. */
-const ARGUMENTS: ReadonlySet<string> = new Set(['arguments', 'args'])
+/** What a model or a person wrote for a tool, and schemas of that: names in it are nobody's objects. */
+const ARGUMENTS: ReadonlySet<string> = new Set([
+  ...['arguments', 'args'],
+  ...['parameters', 'parametersJsonSchema', 'input_schema', 'json_schema', 'responseSchema', 'responseJsonSchema'],
+])
 
 /** The objects that JSON names, anywhere in it. What stands in texts, also in arguments of tools, names none. */
 export const objectsIn = (json: unknown): readonly ProviderObject[] => {
@@ -98,22 +101,27 @@ export const objectsIn = (json: unknown): readonly ProviderObject[] => {
 export const NONE: readonly ProviderObject[] = Object.freeze([])
 
 const readMembers = (object: JsonObject, found: ProviderObject[], open: unknown[]): void => {
-  const isCall = typeof object.type === 'string' && object.type.endsWith('tool_use')
   for (const name in object) {
     const value = object[name]
     const kind = members.get(name)
-    if (kind !== undefined) for (const object of named(kind, name, value)) found.push(object)
-    if (!ARGUMENTS.has(name) && !(isCall && name === 'input')) openIn(value, open)
+    if (kind !== undefined) for (const named of objectsNamed(kind, name, value)) found.push(named)
+    if (typeof value === 'object' && value !== null && !isArgument(object, name)) open.push(value)
   }
 }
+
+/** What a tool is called with: a model or a person wrote it. */
+const isArgument = (object: JsonObject, name: string): boolean =>
+  ARGUMENTS.has(name) || (name === 'input' && isCall(object))
+
+const isCall = ({ type }: JsonObject): boolean => typeof type === 'string' && type.endsWith('tool_use')
 
 const openIn = (value: unknown, open: unknown[]): void => {
   if (typeof value === 'object' && value !== null) open.push(value)
 }
 
 /** A prompt that is text is no name of one. */
-const named = (kind: string, name: string, value: unknown): readonly ProviderObject[] => {
-  if (Array.isArray(value)) return value.flatMap((each) => (Array.isArray(each) ? [] : named(kind, name, each)))
+const objectsNamed = (kind: string, name: string, value: unknown): readonly ProviderObject[] => {
+  if (Array.isArray(value)) return value.flatMap((each) => (Array.isArray(each) ? [] : objectsNamed(kind, name, each)))
   const text = isJsonObject(value) ? value.id : name === 'prompt' ? undefined : value
   if (typeof text !== 'string' || text.length > MAX_ID) return []
   const id = text.trim()
