@@ -1,5 +1,5 @@
 import type { Identity } from '../call.ts'
-import type { CleanedFragment, Fragment } from '../fragment.ts'
+import type { CleanedFragment, Fragment, FragmentRun } from '../fragment.ts'
 import type { Store } from './storage.ts'
 
 /**
@@ -88,14 +88,22 @@ export interface Secrets {
   readonly find: Finder
 }
 
+/** Whose texts are redacted together; without a project those of the default one. */
+export type RedactionScope = {
+  readonly [K in 'project_id' | 'default_project_id' | 'trace_id' | 'session_id']?: FragmentRun[K] | undefined
+}
+
 /** What hides secrets in all that is stored, logged or exported. */
 export interface Redaction {
   readonly redactor: Redactor
   readonly secrets: Secrets
   /** Json values that were redacted already: a store writes them as they are. */
   readonly cleaned: WeakSet<object>
-  /** Hides besides what was hidden before under a telling name in the same session, or in the same run without one. */
-  within(session: string): Pick<Redactor, 'text' | 'value'>
+  /**
+   * Does work with a redactor that hides besides what was hidden before under a telling name in the same session or run of the same project;
+   * once more on what was hidden first in this work, since it may stand earlier. What is cut after redaction belongs in one work.
+   */
+  within<T>(scope: RedactionScope, work: (redact: Pick<Redactor, 'text' | 'value'>) => T | Promise<T>): Promise<T>
   /**
    * Sanitises, redacts and limits all that a fragment says; a large one in turns with other work. Its attributes are added to `cleaned`.
    * Rejects with TOO_DEEP, TOO_MANY_ATTRIBUTES or INVALID_TRACE and a pointer into the fragment.

@@ -11,7 +11,7 @@ const PREVIEW_CHARS = 500
  */
 export const withPreviews = async (
   run: OtlpRun,
-  redact: Redactor,
+  redact: Pick<Redactor, 'text' | 'value'>,
   names: MetadataOnly,
   pace: Pace,
 ): Promise<OtlpRun> => {

@@ -42,7 +42,7 @@ export const receive = async (context: ReceiveContext, body: unknown): Promise<P
   await pace.rest()
   for (const found of runs) {
     if (pace.due) await pace.rest()
-    const previewed = storesContent ? await withPreviews(found, gateway.redact, names, pace) : found
+    const previewed = storesContent ? await previewsOf(context, found, names, pace) : found
     const limited = await withinLimits(previewed, names, pace)
     const built = fragmentOf(limited.run, await runOf(context, limited.run), gateway.redact)
     notes.push(...limited.notes, ...built.notes)
@@ -58,6 +58,26 @@ export const receive = async (context: ReceiveContext, body: unknown): Promise<P
     for (const { message } of others) notes.push(message)
   }
   return partial(rejected_spans, sent, notes)
+}
+
+/** The run with previews, redacted as the run will be: half a value that its session knows is not recognised later. */
+const previewsOf = async (
+  context: ReceiveContext,
+  found: OtlpRun,
+  names: MetadataOnly,
+  pace: Pace,
+): Promise<OtlpRun> => {
+  const { redact } = context.gateway
+  const { trace_id, session_id, project_id, default_project_id } = await runOf(context, found)
+  const stored = (id: string | null | undefined) => (id == null ? undefined : storedId(id, redact))
+  const scope = {
+    trace_id: stored(trace_id),
+    session_id: stored(session_id),
+    project_id: stored(project_id),
+    default_project_id: stored(default_project_id),
+  }
+  const work = (within: Pick<Redactor, 'text' | 'value'>) => withPreviews(found, within, names, pace)
+  return context.gateway.service('redaction').need().within(scope, work)
 }
 
 const partial = (

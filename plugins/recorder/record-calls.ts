@@ -164,13 +164,15 @@ const countRepeat = ({ gateway, totals, sums }: Counters, { call }: Settled, fir
 /** Reports a failing preview as a fault. The record is written without it. */
 const previewsOf = async (gateway: Gateway, settled: Settled): Promise<Previews> => {
   const style = gateway.apiStyles.get(settled.call.style)
-  const session = settled.call.session?.row.id
-  const redact = session === undefined ? gateway.redact : gateway.service('redaction').need().within(session)
+  const { project_id, id: session_id } = settled.call.session?.row ?? {}
   try {
-    return {
-      request: style === undefined ? null : await requestPreview(settled.call, style, redact),
-      response: responsePreview(settled, redact),
-    }
+    return await gateway
+      .service('redaction')
+      .need()
+      .within({ project_id, session_id }, async (redact) => ({
+        request: style === undefined ? null : await requestPreview(settled.call, style, redact),
+        response: responsePreview(settled, redact),
+      }))
   } catch (error) {
     gateway.fault(error, 'recorder:preview')
     return NO_PREVIEWS

@@ -1,4 +1,4 @@
-import type { CleanedFragment, Finder, Fragment, Gateway, Plugin } from 'guard-gateway/core'
+import type { Finder, Gateway, Plugin, Redaction } from 'guard-gateway/core'
 import { cleanFragment } from './fragment/clean.ts'
 import { type RedactorOptions, redactor } from './redact.ts'
 import { SecretFinder } from './secrets.ts'
@@ -23,15 +23,11 @@ export const redaction = ({ finders = [], ...options }: RedactionOptions = {}): 
       redactor({ ...own, credentials: secrets.find, finders, fault: (error) => gateway.fault(error, 'redact') })
     const own = redactorOf(options)
     const seen = new SeenValues()
-    const fragment = async (fragment: Fragment): Promise<CleanedFragment> => {
-      const before = seen.of(
-        fragment.run.trace_id,
-        ...(fragment.run.session_id == null ? [] : [fragment.run.session_id]),
-      )
-      const clean = (): Promise<CleanedFragment> => cleanFragment(fragment, own.within(before), cleaned)
-      const kept = await clean()
-      // what was found late in it may stand earlier in it
-      return before.changes === 0 ? kept : clean()
+    const within: Redaction['within'] = async (scope, work) => {
+      const before = seen.of(scope)
+      const redact = own.within(before)
+      const first = await work(redact)
+      return before.changes === 0 ? first : work(redact)
     }
     // what people write to each other is no secret to the agent they wrote it for
     const results = { ...options, emails: false }
@@ -40,8 +36,8 @@ export const redaction = ({ finders = [], ...options }: RedactionOptions = {}): 
       redactor: own,
       secrets,
       cleaned,
-      within: (session) => own.within(seen.of(session)),
-      fragment,
+      within,
+      fragment: (fragment) => within(fragment.run, (redact) => cleanFragment(fragment, redact, cleaned)),
     })
   },
 })

@@ -1,5 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
+import type { RedactionScope } from 'guard-gateway/core'
 import { LRU } from 'tiny-lru'
+import { DEFAULT_PROJECT } from '#lib/session'
 import type { Hit } from './redact/hit.ts'
 import type { Recall } from './redact/learned.ts'
 
@@ -14,13 +16,15 @@ const NONE: readonly Hit[] = []
 
 const mayBeKnown = (token: string): boolean => token.length <= MAX_TOKEN && /\d/.test(token) && /[A-Za-z]/.test(token)
 
-/** Keyed hashes of values that were hidden by their names, by session: a value is hidden wherever the session shows it again. Words and numbers are not looked up. */
+/** Keyed hashes of values that were hidden by their names, by run and session of a project: a value is hidden wherever they show it again. Words and numbers are not looked up. */
 export class SeenValues {
   readonly #key = randomBytes(32).toString('base64')
   readonly #scopes = new LRU<LRU<true>>(MAX_SCOPES, KEEP_MS, true)
 
-  /** What these scopes, a run and its session, are known to hold. */
-  of(...scopes: readonly string[]): Recall & { readonly changes: number } {
+  /** What a run and its session are known to hold. Other projects may call theirs the same. */
+  of({ project_id, default_project_id, trace_id, session_id }: RedactionScope): Recall & { readonly changes: number } {
+    const project = project_id ?? default_project_id ?? DEFAULT_PROJECT
+    const scopes = [trace_id, session_id].flatMap((id, at) => (id == null ? [] : JSON.stringify([project, at, id])))
     let changes = 0
     return {
       get changes() {

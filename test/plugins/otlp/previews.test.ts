@@ -83,4 +83,23 @@ describe('prompts and replies', () => {
     assert.deepEqual([String(message?.attributes.content).length, message?.attributes.more], [500, 7])
     assert.deepEqual([String(log?.attributes.completion).length, String(log?.attributes.line).length], [500, 500])
   })
+
+  it('hold no half of a value that the session shows with its name, before or behind', async () => {
+    await using receiver = await startReceiver({ storage: 'full_content_logging: true' })
+    const value = 'a7Kq93mZx20bVt5LwPd8'
+    const bare = `${'word '.repeat(97)}${value} and more`
+    const step = (traceId: string, at: number, prompt: string) =>
+      span({
+        traceId,
+        spanId: `00f067aa0ba902b${at}`,
+        attributes: pairs({ 'session.id': 'night', 'gen_ai.prompt': prompt }),
+      })
+    const other = 'b'.repeat(32)
+    await receiver.taken(resourceSpans([step(traceId, 1, bare), step(traceId, 2, `DB_PASSWORD=${value}`)]))
+    await receiver.taken(resourceSpans([step(other, 3, bare)]))
+    await receiver.taken(resourceSpans([step('c'.repeat(32), 4, bare)]), { 'x-guard-project-id': 'bravo' })
+    for (const id of [traceId, other])
+      assert.doesNotMatch(JSON.stringify(await receiver.run(id)), new RegExp(value.slice(0, 8)))
+    assert.match(JSON.stringify(await receiver.run('c'.repeat(32))), new RegExp(value.slice(0, 8)))
+  })
 })
