@@ -41,7 +41,7 @@ export const targetOf = (file: string, specifier: string): string => join(file, 
 /** The file of this repository that a specifier in another one names; undefined for packages and built-in modules. */
 export const resolved = (file: string, specifier: string): string | undefined => {
   if (specifier.startsWith('.')) return targetOf(file, specifier)
-  if (!specifier.startsWith('guard-gateway/')) return undefined
+  if (!/^(?:guard-gateway|#lib)(?:\/|$)/.test(specifier)) return undefined
   return relative(root, fileURLToPath(import.meta.resolve(specifier)))
     .split(sep)
     .join('/')
