@@ -19,7 +19,10 @@ export interface CheckContext {
 export interface CheckFinding {
   /** JSON pointer into the arguments; empty for the whole of them. */
   readonly pointer: string
-  /** Ends a sentence that begins with the pointer: `resolves outside the allowed folders`. */
+  /**
+   * Ends a sentence that begins with the pointer: `resolves outside the allowed folders`. What it repeats of the arguments stands in
+   * double quotes (`quoted` of `guard-gateway/lib/text`): the client reads it, records leave it out.
+   */
   readonly reason: string
   /** False: the check could not tell, which counts as a violation. */
   readonly certain: boolean

@@ -35,6 +35,16 @@ export const dropUnfinishedWord = (text: string): string => {
 export const cutBeforeRedaction = (text: string, max: number = MAX_TEXT): string =>
   text.length <= max ? text : dropUnfinishedWord(cutText(text, max))
 
+/** What a reason repeats of texts that somebody sent, cut: `withoutQuoted` knows it again. */
+export const quoted = (text: string, max = 60): string => JSON.stringify(cutText(text, max))
+
+/** In double quotes, as JSON writes it; the end may be cut off. */
+const QUOTED = /"(?:[^"\\]|\\.)*(?:"|$)/g
+
+/** A reason as records keep it, without what it quotes, but for words that may be shown. */
+export const withoutQuoted = (reason: string, isShown: (word: string) => boolean): string =>
+  reason.replace(QUOTED, (text) => (isShown(text.slice(1, -1)) ? text : '"…"'))
+
 /** CSI sequences (colours, cursor) and OSC sequences (titles, links), with their parameters. */
 const ESCAPE_SEQUENCE = /\u001b\[[0-9;:<=>?]{0,64}[ -/]{0,8}[@-~]|\u001b\][^\u0007\u001b]{0,2048}(?:\u0007|\u001b\\)/g
 /** Controls except tab and line feed; bidirectional marks, embeddings, overrides and isolates; line separators. */

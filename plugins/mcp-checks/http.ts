@@ -3,6 +3,7 @@ import { isIP, isIPv4 } from 'node:net'
 import { GuardError, plainSchema } from 'guard-gateway/core'
 import { findViolations, textsAtPointers } from 'guard-gateway/lib/check-arguments'
 import { type CheckFinding, mcpCheck } from 'guard-gateway/lib/mcp-check'
+import { quoted } from 'guard-gateway/lib/text'
 
 type IpAddr = typeof import('ipaddr.js')
 type Address = ReturnType<IpAddr['parse']>
@@ -78,7 +79,7 @@ const readUrl = (text: string): Target | string => {
   const [, scheme = '', authority = '', rest = ''] = SHAPE.exec(text) ?? []
   const lower = scheme.toLowerCase()
   if (lower === '') return 'is not an absolute URL'
-  if (lower !== 'http' && lower !== 'https') return `has the scheme ${lower.slice(0, 40)}, which is not http or https`
+  if (lower !== 'http' && lower !== 'https') return `has the scheme ${quoted(lower)}, which is not http or https`
   if (/^[?#]/.test(rest) && rest.includes('@')) return 'has an @ where some parsers look for the host'
   return readAuthority(text, lower, authority)
 }
@@ -92,7 +93,7 @@ const readAuthority = (text: string, scheme: Target['scheme'], authority: string
   if (written !== undefined && String(port) !== written) return 'has a port that not every parser reads alike'
   const parsed = URL.parse(text)
   if (parsed === null) return 'is not a URL'
-  if (parsed.hostname !== host.toLowerCase()) return `has a host that is another spelling of ${parsed.hostname}`
+  if (parsed.hostname !== host.toLowerCase()) return `has a host that is another spelling of ${quoted(parsed.hostname)}`
   return { scheme, host: parsed.hostname, port }
 }
 
@@ -227,11 +228,11 @@ const resolvedUnless = async (
 
 const violation = ({ scheme, host, port }: Target, options: Options): string | undefined => {
   if (!(options.schemes ?? ['https']).includes(scheme)) return `has the scheme ${scheme}, which is not allowed`
-  if (!isListed(host, options.hosts)) return `goes to ${host}, which is no allowed host`
+  if (!isListed(host, options.hosts)) return `goes to ${quoted(host)}, which is no allowed host`
   const allowed = options.ports ?? [scheme === 'https' ? 443 : 80]
   if (!allowed.includes(port)) return `goes to port ${port}, which is not allowed`
   const isInner = options.private_addresses !== 'allow' && (isPrivate(host) || isForeign(host, options.hosts))
-  return isInner ? `goes to the private address ${host}` : undefined
+  return isInner ? `goes to the private address ${quoted(host)}` : undefined
 }
 
 /**
@@ -259,9 +260,9 @@ const resolved = async (targets: readonly PointedTarget[]): Promise<readonly Che
         const addresses = await dns.lookup(host, { all: true })
         const inner = addresses.find(({ address }) => !isGlobal(address))
         if (inner === undefined && addresses.length > 0) return undefined
-        return { pointer, reason: `goes to ${host}, which resolves to a private address`, certain: true }
+        return { pointer, reason: `goes to ${quoted(host)}, which resolves to a private address`, certain: true }
       } catch {
-        return { pointer, reason: `goes to ${host}, which does not resolve`, certain: false }
+        return { pointer, reason: `goes to ${quoted(host)}, which does not resolve`, certain: false }
       }
     }),
   )

@@ -296,6 +296,7 @@ export class Mcp {
         gateway: this.gateway,
         server_id: state.server.id,
         outputFault: (tool, value) => state.tools.outputFault(tool, value),
+        shownNames: (tool) => state.tools.shownNames(tool),
       },
       key: await this.#key,
       isLocal: (session_id) => this.sessions.has(session_id),

@@ -1,1 +1,1 @@
-export { terminalLine } from '../text.ts'
+export { quoted, terminalLine } from '../text.ts'

@@ -1,8 +1,9 @@
 import type { Violation } from 'guard-gateway/lib/check-arguments'
+import { quoted } from 'guard-gateway/lib/text'
 import { endsAlikeInBash3, type Substitution } from './bash-3-substitutions.ts'
 import { outline } from './grammar.ts'
 import { type Heredoc, heredocBody, heredocStart, withoutFirstBackslash } from './heredoc.ts'
-import { programName } from './program.ts'
+import { named, programName } from './program.ts'
 import { type Allowed, type CommandRules, rulesOf } from './rules.ts'
 import { readersOf, readsCommands } from './script-inputs.ts'
 import { readWord, Unreadable, type Word } from './word.ts'
@@ -108,7 +109,7 @@ const ofCommand = (
   rules: CommandRules,
 ): string | undefined => {
   const variable = words.flatMap((word) => word.variables).find((name) => options.variables?.includes(name) !== true)
-  if (variable !== undefined) return `uses the variable ${variable.slice(0, 60)}, which is not allowed`
+  if (variable !== undefined) return `uses the variable ${quoted(variable)}, which is not allowed`
   for (const redirect of redirects) {
     const reason = ofRedirect(redirect, options.redirects === true)
     if (reason !== undefined) return reason
@@ -117,7 +118,7 @@ const ofCommand = (
     const program = programName(literal)
     return readers.has(program) || inputs.some((text) => readsCommands(program, text))
   })
-  if (reader?.literal !== undefined) return `lets ${reader.literal.slice(0, 60)} run commands that it reads`
+  if (reader?.literal !== undefined) return `lets ${named(reader.literal)} run commands that it reads`
   // a redirection without a command creates or empties a file
   return words.length === 0 ? undefined : ofReadings(words, rules)
 }

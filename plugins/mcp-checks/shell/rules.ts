@@ -1,5 +1,5 @@
 import { matchesDenyEntry } from './deny-rules.ts'
-import { programName } from './program.ts'
+import { named, programName } from './program.ts'
 import { runsOthers } from './runners.ts'
 import { couldHaveSideEffects, hasSideEffects } from './side-effects.ts'
 import { injectsCommands, namedPrograms } from './task-runners.ts'
@@ -84,7 +84,7 @@ const unlisted = (
   allow: readonly AllowedEntry[],
   rules: CommandRules,
 ): string | undefined => {
-  const commandName = first.slice(0, 60)
+  const commandName = named(first)
   const fitting = allow.filter((entry) => fits(words, entry))
   if (fitting.length === 0) return `runs ${commandName}, which is not allowed`
   const [program, args] = [programName(first), words.slice(1)]
@@ -92,8 +92,8 @@ const unlisted = (
     return fitting.some(({ words: { length } }) => length > 1) ? undefined : within(program, args, rules)
   // side effects that the entry itself names are allowed
   if (fitting.some((entry) => entry.end || makesMore(program, entry.words.slice(1)))) return undefined
-  const named = namedPrograms(program, args).find((one) => rules(one) !== undefined)
-  if (named !== undefined) return `makes ${commandName} run ${String(named[0]).slice(0, 60)}, which is not allowed`
+  const other = namedPrograms(program, args).find((one) => rules(one) !== undefined)
+  if (other !== undefined) return `makes ${commandName} run ${named(String(other[0]))}, which is not allowed`
   return program === 'find' ? searched(args, rules) : acting(commandName, makesMore(program, args))
 }
 
@@ -107,10 +107,10 @@ const acting = (commandName: string, acts: boolean): string | undefined =>
 /** The violation of a wrapped command. */
 const within = (program: string, args: Words, rules: CommandRules): string | undefined => {
   const inner = wrappedCommand(program, args)
-  if (inner === undefined) return `runs ${program}, and what that runs cannot be told`
+  if (inner === undefined) return `runs ${named(program)}, and what that runs cannot be told`
   const [run = '', ...given] = inner
   // xargs input could be an option
-  if (program === 'xargs' && couldHaveSideEffects(programName(run), given)) return acting(run.slice(0, 60), true)
+  if (program === 'xargs' && couldHaveSideEffects(programName(run), given)) return acting(named(run), true)
   return inner.length === 0 ? undefined : rules(inner)
 }
 
@@ -129,7 +129,7 @@ const hidden = (words: Words, first: string, rules: CommandRules): string | unde
     !runsOthers(program, args) &&
     !injectsCommands(program, args) &&
     (!wraps(program, args) || tellsWrapped(program, args))
-  return isReported ? undefined : `runs ${first.slice(0, 60)}, which can run other commands that no deny sees`
+  return isReported ? undefined : `runs ${named(first)}, which can run other commands that no deny sees`
 }
 
 /** The violation of a wrapped command. A nested wrapper is part of it, except for the input of xargs. */

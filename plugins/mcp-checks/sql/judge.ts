@@ -1,4 +1,5 @@
 import type { Violation } from 'guard-gateway/lib/check-arguments'
+import { quoted } from 'guard-gateway/lib/text'
 import { harmlessAnywhere } from './functions-anywhere.ts'
 import { lexSql, type PlainDialect, type Token } from './lex.ts'
 import { type Operation, type SqlUsage, Unclear } from './operation.ts'
@@ -54,7 +55,7 @@ const judged = (usage: SqlUsage, dialect: Dialect, options: SqlOptions): Violati
 const ofFunctions = ({ functions, fields }: SqlUsage, dialect: Dialect, options: SqlOptions): Violation | undefined => {
   const harmless = dialect === 'postgres' ? harmlessInPostgres : harmlessAnywhere
   for (const name of [...functions, ...fields]) {
-    const shortName = name.slice(0, 60)
+    const shortName = quoted(name)
     if (isDenied(name, options.deny_functions)) return { reason: `calls ${shortName}, which is denied`, certain: true }
     if (functions.has(name) && !harmless.has(name) && options.allow_functions?.includes(name) !== true)
       return { reason: `calls ${shortName}, which may have side effects`, certain: false }

@@ -1,3 +1,4 @@
+import { quoted } from 'guard-gateway/lib/text'
 import { Unclear } from './operation.ts'
 
 /** A token that every database recognises alike. */
@@ -92,8 +93,7 @@ const checkNeighbour = (sql: string, end: number, kind: Token['kind']): void => 
 const EXCERPT = 20
 
 /** A short excerpt and its position, for the message. */
-const excerpt = (sql: string, at: number): string =>
-  `${JSON.stringify(sql.slice(at, at + EXCERPT))} at character ${at + 1}`
+const excerpt = (sql: string, at: number): string => `${quoted(sql.slice(at), EXCERPT)} at character ${at + 1}`
 
 const COMMENT = /--[^\n]*|#[^\n]*|\/\*.*?(?:\*\/|$)/
 const DOUBLED = /(?:'(?:[^']|'')*'|"(?:[^"]|"")*")/

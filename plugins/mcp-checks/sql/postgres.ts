@@ -1,3 +1,4 @@
+import { quoted } from 'guard-gateway/lib/text'
 import { calledAsFields, fieldsOf } from './field-functions.ts'
 import { type Operation, type SqlUsage, Unclear } from './operation.ts'
 import { isShape, listOf, type Shape, shapeOf } from './syntax-tree.ts'
@@ -65,7 +66,7 @@ const statementsOf = (read: Parse, sql: string): readonly unknown[] => {
   } catch (error) {
     // after a stack overflow nobody knows the state of the module: the process ends with it
     if (error instanceof RangeError || (error instanceof Error && error.name === 'RuntimeError')) throw error
-    const why = error instanceof Error ? `: ${error.message.slice(0, 100)}` : ''
+    const why = error instanceof Error ? `: ${quoted(error.message.replaceAll('"', "'"), 100)}` : ''
     throw new Unclear(`is no SQL that PostgreSQL accepts${why}`)
   }
 }

@@ -38,15 +38,18 @@ export interface Judgement {
 }
 
 /** The part of a judgement that the policy gives. */
-export const fromVerdict = ({ action, mode, winners, findings, policy_version, caller }: Verdict) => ({
-  action,
-  mode,
-  reason: winners.find(({ reason }) => reason !== undefined)?.reason ?? findings[0]?.reason ?? null,
-  rule_ids: winners.map(({ rule_id }) => rule_id),
-  findings,
-  policy_version,
-  ...(caller === undefined ? {} : { caller }),
-})
+export const fromVerdict = ({ action, mode, winners, findings, policy_version, caller, recorded }: Verdict) => {
+  const stated = recorded ?? { reason: winners.find(({ reason }) => reason !== undefined)?.reason, findings }
+  return {
+    action,
+    mode,
+    reason: stated.reason ?? stated.findings[0]?.reason ?? null,
+    rule_ids: winners.map(({ rule_id }) => rule_id),
+    findings: stated.findings,
+    policy_version,
+    ...(caller === undefined ? {} : { caller }),
+  }
+}
 
 /** The policy is not asked: arguments that do not fit, or a caller that is paused. */
 export const unjudged = (

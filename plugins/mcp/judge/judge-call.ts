@@ -83,7 +83,7 @@ const open = async (
   const stopped = await gateway.service('sessions').get()?.pauseOf(session.about)
   const entry = await session.log.begin(traceparentOf(frame) ?? passed.traceparent)
   const facts: CallFacts = {
-    tool,
+    tool: recordedTool(parts, tool),
     request_id: frame.id ?? '',
     argument_hash: argumentHash(key, call.text),
     argument_bytes: Buffer.byteLength(call.text),
@@ -98,6 +98,12 @@ const open = async (
   const { error: fault = 'they do not fit', recorded: reason = fault } = valid
   return recorded(parts, found, unjudged('invalid', reason, policy), () => result(frame, invalidResult(tool, fault)))
 }
+
+const WORD = /^[\p{L}\p{N}_./:@-]+$/u
+
+/** The name of a tool as records keep it: one that is no word and that the server does not list may be content. */
+const recordedTool = ({ tools, key }: JudgeParts, tool: string): string =>
+  WORD.test(tool) || tools.fingerprint(tool) !== null ? tool : `unlisted_${argumentHash(key, tool).slice(0, 12)}`
 
 /** A tool counts as unchanged only while what its server says of itself is unchanged. */
 const pinOfCall = (tools: ServerTools, tool: string): CallFacts['pin'] => {
@@ -137,11 +143,16 @@ const unrecorded = ({ id }: Frame): ClientResponse =>
   )
 
 const decide = async (parts: JudgeParts, found: Case): Promise<Frame | ClientResponse> => {
-  const { gateway, tools } = parts
+  const { gateway, tools, approvals } = parts
   const { call, policy, facts } = found
   const isServers = tools.pin(call.tool) === 'known'
   const more = await hookVerdicts(gateway, call, policy, facts.pin, isServers)
-  const verdict = await policy.judge(call, more, (args) => tools.check(call.tool, args).recorded)
+  const verdict = await policy.judge(call, more, {
+    validate: (args) => tools.check(call.tool, args).recorded,
+    shown: approvals.options.full_content_logging
+      ? undefined
+      : () => new Set([...tools.shownNames(call.tool), found.facts.tool]),
+  })
   if (found.request.state === 'cancelled') return CANCELLED
   found.request.results = verdict.results
   const judgement = fromVerdict(verdict)
@@ -240,18 +251,18 @@ const confirmationOf = ({ gateway }: JudgeParts, { call }: Case, { winners }: Ve
 const questionOf = (
   { session, tools }: JudgeParts,
   { call, facts, entry }: Case,
-  { winners, findings, sent, policy_version }: Verdict,
+  { winners, findings, recorded, sent, policy_version }: Verdict,
 ) => ({
   server_id: call.server_id,
   session_id: call.session_id,
   project_id: session.about.project_id,
   client: session.client,
-  tool: call.tool,
+  tool: facts.tool,
   argument_hash: facts.argument_hash,
   tool_fingerprint: facts.tool_fingerprint,
   tool_says: tools.description(call.tool),
   rule_ids: winners.map(({ rule_id }) => rule_id),
-  findings,
+  findings: recorded?.findings ?? findings,
   message: winners.flatMap(({ message }) => message ?? []).join(' ') || null,
   policy_version,
   arguments: readJson(call.text) as Arguments,

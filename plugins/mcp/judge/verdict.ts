@@ -34,6 +34,8 @@ export interface Verdict {
   readonly winners: readonly PartialVerdict[]
   /** Findings of every rule that names the tool, those of winners first. */
   readonly findings: readonly RuleFinding[]
+  /** What records say of it, where they keep no content: nothing that whoever made the call chose. */
+  readonly recorded?: { readonly reason: string | undefined; readonly findings: readonly RuleFinding[] }
   /** The arguments to forward where a transform changed them: their source text with only the changed members spliced, and the parsed form. */
   readonly sent?: { readonly text: string; readonly arguments: Readonly<Record<string, unknown>> }
   /** Checks of what comes back, where there are some. */

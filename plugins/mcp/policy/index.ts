@@ -19,7 +19,7 @@ import { type LoadedPolicy, type LoadOptions, loadPolicy } from './load.ts'
 import { makePolicy, type Policy } from './policy.ts'
 
 export type { Effect } from './effects.ts'
-export type { Validate } from './judge.ts'
+export type { JudgedTool } from './judge.ts'
 export type { Policy } from './policy.ts'
 
 /** What holds where servers are configured and no policy is. */

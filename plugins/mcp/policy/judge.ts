@@ -1,27 +1,32 @@
 import type { Redactor } from 'guard-gateway/core'
 import type { Arguments, CheckContext } from '#lib/mcp-check'
+import { quoted } from '#lib/text'
 import type { Exceeded, Limits, LimitUse } from '../actions/limits.ts'
 import { type Changed, transformed } from '../actions/transform.ts'
 import { nobody } from '../judge/caller.ts'
 import type { ToolCall } from '../judge/tool-call.ts'
 import type { Action, PartialVerdict, RuleFinding, Verdict } from '../judge/verdict.ts'
+import { recordedFinding } from '../schemas/error-text.ts'
 import { dependsOnCaller } from './callers.ts'
 import { type CheckDeadline, checkDeadline } from './checks.ts'
 import type { CompiledPolicy, CompiledResultCheck, CompiledRule } from './compiled.ts'
 import { displayReason, filledMessage } from './message.ts'
-import { limitUses, overLimit, type RuleVerdict, ruleVerdict, violations } from './rule-verdict.ts'
+import { limitUses, overLimit, placedReason, type RuleVerdict, ruleVerdict, violations } from './rule-verdict.ts'
 import { strictest } from './strictness.ts'
 
-/** Validates arguments by the tool's own schema: what is wrong, or undefined. */
-export type Validate = (args: Arguments) => string | undefined
+/** What the tool of a call says. */
+export interface JudgedTool {
+  /** Validates arguments that a transform has changed by its schema: what is wrong, or undefined. */
+  readonly validate?: (args: Arguments) => string | undefined
+  /** Names that it holds, where records keep no others. */
+  readonly shown?: (() => ReadonlySet<string>) | undefined
+}
 
 /** The context of a judgement besides the policy and the call. */
-export interface JudgeContext {
+export interface JudgeContext extends JudgedTool {
   readonly rules: readonly CompiledRule[]
   readonly limits: Limits
   readonly redact: Redactor
-  /** Asked about arguments that a transform has changed. */
-  readonly validate?: Validate | undefined
 }
 
 const forwards: ReadonlySet<Action> = new Set(['allow', 'shadow_deny', 'transform'])
@@ -49,7 +54,7 @@ export const judge = async (
     const lost = spent.length === 0 ? undefined : await context.limits.take(spent)
     const last = lost === undefined ? verdict : verdictOf(policy, call, withExceeded(voices, [lost]), more)
     const whole = withResults(withCaller(last, call, context), policy, voices)
-    return redacted(whole, sent, call, voices, context.redact)
+    return redacted(whole, sent, call, voices, context)
   } finally {
     wait.end()
   }
@@ -120,7 +125,7 @@ const findingsIn = (opinions: readonly PartialVerdict[], winners: readonly Parti
 const byDefault = (policy: CompiledPolicy, { tool }: ToolCall): PartialVerdict => ({
   rule_id: 'default',
   action: policy.default,
-  ...(policy.default === 'deny' ? { reason: `no rule matches this call of '${tool}'` } : {}),
+  ...(policy.default === 'deny' ? { reason: `no rule matches this call of ${quoted(tool, 128)}` } : {}),
 })
 
 /** A question shows the changed arguments too, since those are what a yes sends. */
@@ -156,7 +161,7 @@ const redacted = (
   sent: Changed | undefined,
   call: ToolCall,
   voices: readonly RuleVerdict[],
-  redact: Redactor,
+  { redact, rules, shown }: JudgeContext,
 ): Verdict => {
   const messageOf = ({ message, rule_id }: PartialVerdict): string | undefined =>
     message ?? voices.find(({ rule }) => rule.id === rule_id)?.rule.document.message
@@ -165,22 +170,50 @@ const redacted = (
     verdict.findings.length === 0 && verdict.winners.every((one) => hasNoText(one) && messageOf(one) === undefined)
   if (hasNoTexts && !passes) return verdict
   const text = sent?.text ?? call.text
-  const cleaned = (finding: RuleFinding): RuleFinding => ({
-    ...finding,
-    pointer: displayReason(finding.pointer, redact),
-    reason: displayReason(finding.reason, redact),
-  })
   const winners = verdict.winners.map((opinion): PartialVerdict => {
     const message = messageOf(opinion)
     return {
       ...opinion,
       ...(opinion.reason === undefined ? {} : { reason: displayReason(opinion.reason, redact) }),
-      ...(opinion.findings === undefined ? {} : { findings: opinion.findings.map(cleaned) }),
+      ...(opinion.findings === undefined ? {} : { findings: opinion.findings.map((one) => cleaned(one, redact)) }),
       ...(message === undefined ? {} : { message: filledMessage(message, text, redact) }),
     }
   })
-  return { ...verdict, winners, findings: verdict.findings.map(cleaned), ...(passes ? { sent } : {}) }
+  const recorded =
+    shown && recordedIn(verdict, call.arguments, new Set([...shown(), ...rules.flatMap(wordsOf)]), redact)
+  return {
+    ...verdict,
+    winners,
+    findings: verdict.findings.map((one) => cleaned(one, redact)),
+    ...(recorded && { recorded }),
+    ...(passes ? { sent } : {}),
+  }
 }
+
+/** What a policy says itself may be shown. */
+const wordsOf = ({ document }: CompiledRule): readonly string[] =>
+  JSON.stringify(document).match(/[\p{L}\p{N}_.-]+/gu) ?? []
+
+const recordedIn = (
+  { winners, findings }: Verdict,
+  args: Arguments,
+  names: ReadonlySet<string>,
+  redact: Redactor,
+): NonNullable<Verdict['recorded']> => {
+  const reasons = winners.flatMap(({ reason, findings: [first] = [] }) => {
+    if (first !== undefined) return placedReason(recordedFinding(first, names, args))
+    return reason === undefined ? [] : recordedFinding({ pointer: '', reason }, names, args).reason
+  })
+  const [reason] = reasons
+  const shown = findings.map((one) => cleaned(recordedFinding(one, names, args), redact))
+  return { reason: reason && displayReason(reason, redact), findings: shown }
+}
+
+const cleaned = (finding: RuleFinding, redact: Redactor): RuleFinding => ({
+  ...finding,
+  pointer: displayReason(finding.pointer, redact),
+  reason: displayReason(finding.reason, redact),
+})
 
 const hasNoText = ({ reason, findings }: PartialVerdict): boolean => reason === undefined && findings === undefined
 

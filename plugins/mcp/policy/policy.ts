@@ -8,7 +8,7 @@ import { audienceOf } from './callers.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
 import type { PolicyDocument } from './document.ts'
 import { type Effect, effectOf, hiddenTools, outcomesOf } from './effects.ts'
-import { judge, limitUsesOf, type Validate } from './judge.ts'
+import { type JudgedTool, judge, limitUsesOf } from './judge.ts'
 import { type MethodVerdict, methodVerdicts } from './methods.ts'
 
 /** A policy in force. It never changes; a reload makes another one. */
@@ -31,10 +31,10 @@ export interface Policy {
   /** What calls of a tool can count on as long as its definition is like that. */
   effect(server_id: string, tool: string, pin: PinState): Effect
   /**
-   * Judges a call; `more` are opinions of pins and plugins, `validate` is asked about arguments that a transform changed.
+   * Judges a call; `more` are opinions of pins and plugins.
    * A call that the verdict lets through is counted against the limits of its rules. Rejects only where storage fails.
    */
-  judge(call: ToolCall, more: readonly PartialVerdict[], validate?: Validate): Promise<Verdict>
+  judge(call: ToolCall, more: readonly PartialVerdict[], tool?: JudgedTool): Promise<Verdict>
   /** What it says of a request that is no call of a tool. `within`: of a server's, while it works on a request that was let through. */
   request(method: string, within: boolean): MethodVerdict
   /** Counts a call that a person allowed; gives the opinion of a limit that is reached meanwhile. */
@@ -103,8 +103,8 @@ export const makePolicy = (compiled: CompiledPolicy, limits: Limits, redact: Red
     },
     ofPin,
     effect: (server_id, tool, pin) => effectOf(compiled, server_id, tool, ofPin(pin)),
-    judge: (call, more, validate) =>
-      judge(compiled, call, more, { rules: rulesFor(call.server_id, call.tool), limits, redact, validate }),
+    judge: (call, more, tool) =>
+      judge(compiled, call, more, { ...tool, rules: rulesFor(call.server_id, call.tool), limits, redact }),
     request: methodVerdicts(compiled.document.methods ?? {}, compiled.default),
     async take(call) {
       const uses = await limitUsesOf(call, rulesFor(call.server_id, call.tool), compiled.own_files)

@@ -75,13 +75,15 @@ const denied = (rule: CompiledRule, finding: RuleFinding): RuleVerdict => ({
   opinion: violation(rule, 'deny', [finding]),
 })
 
+export const placedReason = ({ pointer, reason }: RuleFinding): string => `${pointer} ${reason}`.trimStart()
+
 const violation = (
   rule: CompiledRule,
   action: PartialVerdict['action'],
   findings: readonly RuleFinding[],
 ): PartialVerdict => {
   const [first] = findings
-  const reason = first === undefined ? undefined : `${first.pointer} ${first.reason}`.trimStart()
+  const reason = first && placedReason(first)
   return { rule_id: rule.id, action, findings, ...(reason === undefined ? {} : { reason }) }
 }
 

@@ -17,6 +17,7 @@ import { withheldResult } from '../actions/texts.ts'
 import { type CheckDeadline, checkDeadline } from '../policy/checks.ts'
 import type { CompiledResultCheck } from '../policy/compiled.ts'
 import { displayReason } from '../policy/message.ts'
+import { recordedFinding } from '../schemas/error-text.ts'
 import { type EditablePart, editableText } from './editable-part.ts'
 import type { RecordedFinding } from './recorded-finding.ts'
 import { NAME_CHARS, structuredParts } from './structured-parts.ts'
@@ -34,7 +35,15 @@ export interface ResultParts {
   readonly server_id: string
   /** Why a tool's structured result does not fit its `outputSchema`; undefined if it does, or if there is none. */
   readonly outputFault: (tool: string, value: unknown) => Promise<string | undefined>
+  /** Names that records may show besides those of the protocol. */
+  readonly shownNames: (tool: string) => ReadonlySet<string>
 }
+
+/** Members of results. */
+const MEMBERS = [
+  ...['content', 'structuredContent', 'isError', '_meta', 'error', 'message', 'data', 'code', 'toolResult', 'type'],
+  ...['text', 'resource', 'uri', 'blob', 'mimeType', 'annotations', 'name', 'title', 'description', 'size', 'icons'],
+]
 
 /** What is kept of one result. */
 const MAX_RECORDED = 50
@@ -44,7 +53,7 @@ const MAX_RECORDED = 50
  * objects to is recorded, mended, or makes the whole result be withheld; so does what cannot be mended.
  */
 export const checkResult = async (
-  { gateway, server_id, outputFault }: ResultParts,
+  { gateway, server_id, outputFault, shownNames }: ResultParts,
   frame: Frame,
   tool: string,
   checks: readonly CompiledResultCheck[],
@@ -63,10 +72,12 @@ export const checkResult = async (
     wait.end()
   }
   recorded.push(...(await misfits(frame, result, tool, recorded, outputFault)))
+  if (recorded.length === 0) return { findings: [] }
+  const names = new Set([...MEMBERS, ...shownNames(tool)])
   const findings = recorded
     .toSorted(deniedFirst)
     .slice(0, MAX_RECORDED)
-    .map((one) => redactedFinding(one, gateway))
+    .map((one) => redactedFinding(recordedFinding(one, names), gateway))
   const [denied] = recorded.filter(({ action }) => action === 'deny')
   if (denied !== undefined) return { text: withheld(frame, tool, recorded), findings }
   return result.parts.some(({ changed }) => changed) ? { text: mendedText(frame, result), findings } : { findings }

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { pointerKeys, pointerPart } from '#lib/json'
+import { withoutQuoted } from '#lib/text'
 
 /** A place within a value, and what is wrong there. */
 export interface SchemaError {
@@ -22,7 +23,7 @@ export interface Validated {
 const LEFT_OUT = '…'
 
 /** One error of a validation in words. */
-export const schemaError = (error: ErrorObject | undefined, validated: Validated): SchemaError => {
+export const schemaError = (error: ErrorObject | undefined, { value, names }: Validated): SchemaError => {
   const { instancePath = '', keyword, params, message = 'does not fit the schema' } = error ?? {}
   const extra = keyword === 'additionalProperties' || keyword === 'unevaluatedProperties'
   const name: unknown = params?.additionalProperty ?? params?.unevaluatedProperty
@@ -30,23 +31,36 @@ export const schemaError = (error: ErrorObject | undefined, validated: Validated
     pointer: instancePath,
     message: extra ? `must NOT have the property '${String(name)}'` : message,
     recorded: {
-      pointer: recordedPointer(instancePath, validated),
+      pointer: instancePath === '' ? '' : recordedPointer(instancePath, names(), value),
       message: extra ? 'must NOT have a property that the schema does not name' : message,
     },
   }
 }
 
-/** A pointer of positions in lists, and of names that the schema holds somewhere. */
-const recordedPointer = (pointer: string, { value, names }: Validated): string => {
+const POSITION = /^\d{1,6}$/
+
+/** A pointer as records keep it: names that may be shown, and positions in lists of the value, which is too large to be read where it is absent. */
+const recordedPointer = (pointer: string, names: ReadonlySet<string>, value?: unknown): string => {
   let at = value
   return pointerKeys(pointer)
     .map((key) => {
-      const isShown = Array.isArray(at) || names().has(key)
+      const isShown = names.has(key) || (value === undefined ? POSITION.test(key) : Array.isArray(at))
       at = typeof at === 'object' && at !== null ? (at as Readonly<Record<string, unknown>>)[key] : undefined
       return `/${isShown ? pointerPart(key) : LEFT_OUT}`
     })
     .join('')
 }
+
+/** The place and reason of a finding as records keep them: whoever sends a value chooses other names and what is quoted. */
+export const recordedFinding = <F extends { readonly pointer: string; readonly reason: string }>(
+  finding: F,
+  names: ReadonlySet<string>,
+  value?: unknown,
+): F => ({
+  ...finding,
+  pointer: recordedPointer(finding.pointer, names, value),
+  reason: withoutQuoted(finding.reason, (word) => names.has(word)),
+})
 
 /** Names of all members in a schema. Recurses, no deeper than schemas nest. */
 export const namesIn = (part: unknown, names = new Set<string>()): ReadonlySet<string> => {

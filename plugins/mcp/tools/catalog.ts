@@ -8,7 +8,7 @@ import type { PinState } from '../audit/enums.ts'
 import type { Audit } from '../audit/index.ts'
 import type { ServerFacts } from '../messages/initialize.ts'
 import { type CompiledSchema, compileSchema } from '../schemas/compile.ts'
-import { faultsText, recordedText, type SchemaError } from '../schemas/error-text.ts'
+import { faultsText, namesIn, recordedText, type SchemaError } from '../schemas/error-text.ts'
 import { type CompiledInput, compileInput } from '../schemas/input.ts'
 import { type Definition, INSTRUCTIONS, readPage, serverDefinition } from './definition.ts'
 import type { PinRows } from './pin-rows.ts'
@@ -183,10 +183,19 @@ export class ToolCatalog implements ServerTools {
     return compiled === undefined ? { state: 'skipped' } : judged(compiled, args)
   }
 
+  shownNames(tool: string): ReadonlySet<string> {
+    const definition = this.#tools.get(tool)
+    if (definition === undefined) return NO_NAMES
+    definition.names ??= namesIn(readJson(definition.json))
+    return definition.names
+  }
+
   rewrite(result: string, view: ListView): string {
     return rewritePage(result, view)
   }
 }
+
+const NO_NAMES: ReadonlySet<string> = new Set()
 
 const tooMany = ({ names, pages }: Generation): string | undefined => {
   if (names.size > MAX_TOOLS) return `Upstream lists more than ${MAX_TOOLS} tools`

@@ -27,6 +27,8 @@ export interface Definition {
   compiled?: CompiledInput
   /** Made when a structured result is changed for the first time. */
   output?: Promise<CompiledSchema | undefined>
+  /** Made when something is first found in a call. */
+  names?: ReadonlySet<string>
 }
 
 /** A page of a list of tools. */

@@ -39,6 +39,8 @@ export interface ServerTools {
   validate(tool: string, args: Arguments): ValidationResult | Promise<ValidationResult>
   /** The same for a tool whose calls have been validated before. */
   check(tool: string, args: Arguments): ValidationResult
+  /** Names that the definition of a tool holds, which records may show; none of a tool that is not listed. */
+  shownNames(tool: string): ReadonlySet<string>
   /** The page as the client gets it. */
   rewrite(result: string, view: ListView): string
 }

@@ -45,7 +45,7 @@ describe('the options of an HTTP check', () => {
   it('refuse a private host even when it is listed, unless they allow private ones', async () => {
     for (const host of ['localhost', '127.0.0.1', '[::1]', 'db.internal']) {
       const url = `https://${host}/`
-      assert.deepEqual(await reasons({ hosts: [host] }, url), [`goes to the private address ${host}`])
+      assert.deepEqual(await reasons({ hosts: [host] }, url), [`goes to the private address "${host}"`])
       assert.deepEqual(await reasons({ hosts: [host], private_addresses: 'allow' }, url), [])
     }
     assert.deepEqual(await reasons({ hosts: ['db'] }, 'https://db/'), [])
@@ -105,7 +105,7 @@ describe('the options of an HTTP check', () => {
       assert.match(String(await reasons(resolve, 'https://none.docs.example.com/')), /a private address$/)
       const find = await loaded(httpHosts, { ...options, ...resolve })
       assert.deepEqual(await find({ url: 'https://lost.docs.example.com/' }), [
-        { pointer: '/url', reason: 'goes to lost.docs.example.com, which does not resolve', certain: false },
+        { pointer: '/url', reason: 'goes to "lost.docs.example.com", which does not resolve', certain: false },
       ])
       assert.deepEqual(await reasons(resolve, 'https://[2606:4700::1111]/'), [])
       const asked = answers.mock.callCount()

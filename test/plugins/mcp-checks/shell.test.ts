@@ -191,7 +191,7 @@ describe('the options of a shell check', () => {
     assert.match((await reasons({}, command)).join(), /Bash 3\.2/)
   })
   it('name no variable unless they do', async () => {
-    assert.deepEqual(await reasons({ variables: [] }, 'ls $PWD'), ['uses the variable PWD, which is not allowed'])
+    assert.deepEqual(await reasons({ variables: [] }, 'ls $PWD'), ['uses the variable "PWD", which is not allowed'])
   })
   it('take an asterisk after an entry for what an entry means anyway', async () => {
     const find = await loaded(shell, { args: ['/command'], allow: ['git *', 'npm test *', '*'], deny: ['git push *'] })

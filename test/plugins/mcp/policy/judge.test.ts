@@ -123,7 +123,7 @@ describe('judging a call', () => {
       assert.equal(await winners([], aCall('t')), 'deny default')
       assert.equal(await winners([], aCall('t'), { default: 'confirm' }), 'confirm default')
       assert.equal(await winners([], aCall('t'), { default: 'allow' }), 'allow default')
-      assert.equal((await judged([], aCall('t'))).winners[0]?.reason, "no rule matches this call of 't'")
+      assert.equal((await judged([], aCall('t'))).winners[0]?.reason, 'no rule matches this call of "t"')
     })
     it('those that name the tool, exactly or by stars, with their case', async () => {
       const read = { id: 'r', tools: ['read_*', 'get'], action: 'allow' }

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Gateway } from 'guard-gateway/core'
 import type { ToolCall } from '../../../../plugins/mcp/judge/tool-call.ts'
 import type { Verdict } from '../../../../plugins/mcp/judge/verdict.ts'
-import { openPolicies, type Validate } from '../../../../plugins/mcp/policy/index.ts'
+import { type JudgedTool, openPolicies } from '../../../../plugins/mcp/policy/index.ts'
 import { aCall, openGateway, policyOf } from './kit.ts'
 
 describe('arguments of a judged call', () => {
@@ -17,8 +17,8 @@ describe('arguments of a judged call', () => {
     rules: readonly object[],
     call: ToolCall,
     more: object = {},
-    validate?: Validate,
-  ): Promise<Verdict> => (await policyOf(gateway, rules, more)).judge(call, [], validate)
+    validate?: NonNullable<JudgedTool['validate']>,
+  ): Promise<Verdict> => (await policyOf(gateway, rules, more)).judge(call, [], validate && { validate })
   const rule = (id: string, action: string, more: object = {}) => ({ id, tools: ['t'], action, ...more })
   const set = (value: unknown) => ({ transform: { arguments: [{ set: { '/a': value } }] } })
   const bad = { checks: [{ words: { args: ['/a'], bad: ['bad'] } }] }
@@ -72,7 +72,7 @@ describe('arguments of a judged call', () => {
       }
     })
     it('must still fit the schema of the tool', async () => {
-      const validate: Validate = ({ a }) => (typeof a === 'string' ? undefined : '/a must be string')
+      const validate: JudgedTool['validate'] = ({ a }) => (typeof a === 'string' ? undefined : '/a must be string')
       const verdict = await judged([rule('set', 'transform', set(1))], aCall('t', { a: 'x' }), {}, validate)
       assert.deepEqual(
         [verdict.action, verdict.winners[0]?.reason],
