@@ -22,9 +22,7 @@ import { EditableHead } from './http/message-head.ts'
 
 export { ConcurrencyLimit } from './http/concurrency-limit.ts'
 
-export { checkEncoding, inflated, withInflated } from './http/inflate.ts'
-
-export { isZlibStream } from './http/zlib-stream.ts'
+export { checkEncoding, inflated, isZlibStream, withInflated } from './http/inflate.ts'
 
 /** Errors of refused requests, by Node's request object, for the log. */
 export const requestErrors = new WeakMap<object, GuardError>()

@@ -1,6 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
 import { type Change, type Identity, Kind } from 'guard-gateway/core'
-import type { Principal } from './principal/principal.ts'
 
 /** What was done. Who did it is whoever the code runs for, unless said. */
 export interface AuditEntry {
@@ -56,20 +56,6 @@ declare module 'guard-gateway/core' {
   }
 }
 
-export {
-  actorOf,
-  currentPrincipal,
-  everyProject,
-  mayOperate,
-  runAs,
-  sees,
-  visibleProjects,
-} from './principal/current.ts'
-
-export { type Principal, type PrincipalKind, requestPrincipals, thisMachine } from './principal/principal.ts'
-
-export { expandScopes, hasScope, isScope, programScopes, type Scope, scopes } from './principal/scopes.ts'
-
 /**
  * A further way to know who sent a request beyond loopback, beside keys and logins: a proxy that authenticates people.
  * Sources are asked in their order, after keys and before login sessions; the first answer counts.
@@ -101,4 +87,100 @@ declare module 'guard-gateway/core' {
     /** Reads the keys of sources anew. */
     refresh(): Promise<void>
   }
+}
+
+interface Running {
+  readonly principal: Principal
+  readonly projects: readonly string[] | null
+}
+
+/** Entered for requests beyond loopback alone, so elsewhere it costs nothing. */
+const running = new AsyncLocalStorage<Running>()
+
+/**
+ * Does work in the name of a principal: `currentPrincipal` tells who it is, and reads of the storage see their projects alone.
+ * `writing`: reads see everything, since what is written may meet anything; the work checks itself what it may write.
+ */
+export const runAs = <T>(principal: Principal, work: () => T, writing = false): T =>
+  running.run({ principal, projects: writing ? null : principal.projects }, work)
+
+/** In whose name this code runs; undefined: of nobody in particular, on loopback or by itself. */
+export const currentPrincipal = (): Principal | undefined => running.getStore()?.principal
+
+/** The same, where something must be said: whoever is on this machine. */
+export const actorOf = (): Principal => currentPrincipal() ?? thisMachine
+
+/** What a key may be for. `admin` includes all others. */
+export const scopes = ['models', 'mcp', 'ingest', 'read', 'operate', 'admin'] as const
+export type Scope = (typeof scopes)[number]
+
+/** What the gateway key and the keys of agents are for. */
+export const programScopes: ReadonlySet<Scope> = new Set(['models', 'mcp', 'ingest'])
+
+export const isScope = (text: string): text is Scope => (scopes as readonly string[]).includes(text)
+
+/** The scopes that a list stands for: `admin` is all of them. */
+export const expandScopes = (list: readonly Scope[]): ReadonlySet<Scope> =>
+  new Set(list.includes('admin') ? scopes : list)
+
+export const hasScope = ({ scopes: held }: { readonly scopes: ReadonlySet<Scope> }, scope: Scope): boolean =>
+  held.has(scope) || held.has('admin')
+
+/** Whoever is behind a request beyond loopback showed a key, or logged in with one, that lets continue what is held back. */
+export const mayOperate = (): boolean => {
+  const principal = currentPrincipal()
+  return principal !== undefined && hasScope(principal, 'operate')
+}
+
+/** The projects that whoever asks may see; null: all. */
+export const visibleProjects = (): readonly string[] | null => running.getStore()?.projects ?? null
+
+/** Whether whoever asks may see what belongs to a project; what belongs to none is for those who see all. */
+export const sees = (project_id: string | null | undefined): boolean => {
+  const projects = visibleProjects()
+  return projects === null || (project_id !== null && project_id !== undefined && projects.includes(project_id))
+}
+
+/** Does work that serves everybody, such as filling a cache, whoever began it: its reads see all projects. */
+export const everyProject = <T>(work: () => T): T => {
+  const known = running.getStore()
+  return known?.projects ? running.run({ ...known, projects: null }, work) : work()
+}
+
+/** `key`: a program showed a key. `session`: a browser logged in. `proxy`: a proxy in front vouches for a person. `loopback`: somebody on this machine. */
+export type PrincipalKind = 'key' | 'session' | 'proxy' | 'loopback'
+
+/** Who sent a request, and what they may do. */
+export interface Principal {
+  /** What an audit record calls them: the name of a key, of a person. */
+  readonly name: string
+  readonly kind: PrincipalKind
+  readonly scopes: ReadonlySet<Scope>
+  /** The projects that they see; null: all. */
+  readonly projects: readonly string[] | null
+  /** The key that was shown or logged in with. */
+  readonly key_id: string | null
+}
+
+/** Whoever reaches a listener on loopback, or works on the storage itself: all scopes, all projects. */
+export const thisMachine: Principal = Object.freeze({
+  name: 'loopback',
+  kind: 'loopback',
+  scopes: new Set(scopes),
+  projects: null,
+  key_id: null,
+})
+
+const PRINCIPAL = Symbol('principal')
+
+interface KnownRequest {
+  [PRINCIPAL]?: Principal
+}
+
+/** Who sent a request, by Node's request object; set when the request is admitted. Unset on routes of programs, which identify by keys alone. */
+export const requestPrincipals = {
+  get: (request: object): Principal | undefined => (request as KnownRequest)[PRINCIPAL],
+  set: (request: object, principal: Principal): void => {
+    ;(request as KnownRequest)[PRINCIPAL] = principal
+  },
 }

@@ -1,19 +1,39 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createWriteStream, existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { GuardError } from 'guard-gateway/core'
 import { type BudgetLeft, remainingShare, remainingText } from '#lib/budget'
 import type { Input, Io } from '#lib/command'
+import { writeError } from '#lib/errors'
 import { countMark, type Html, html, instantMark, priceMark } from '#lib/html'
-import { displayWidth } from './terminal/display-width.ts'
+import { displayWidth } from './terminal/columns.ts'
 
-export { openInBrowser, showInBrowser } from './terminal/browser.ts'
+export {
+  columnLines,
+  cutToWidth,
+  displayWidth,
+  padToWidth,
+  terminalWidth,
+  verdictSymbols,
+  writesUnicode,
+} from './terminal/columns.ts'
+export { type Colour, colourOf, paintedWord, painter, showsColours } from './terminal/painter.ts'
 
-export { showsColours } from './terminal/colours.ts'
-export { columnLines, terminalWidth, verdictSymbols, writesUnicode } from './terminal/columns.ts'
-export { cutToWidth, displayWidth, padToWidth } from './terminal/display-width.ts'
-
-export { outputOf } from './terminal/output.ts'
-export { type Colour, colourOf, paintedWord, painter } from './terminal/painter.ts'
-export { type ListedSession, sessionLines, stateField, stateToken } from './terminal/session-table.ts'
-export { listedId, wholeId } from './terminal/short-id.ts'
-export { agoText, listedTime } from './terminal/time-ago.ts'
+export {
+  agoText,
+  type ListedSession,
+  listedId,
+  listedTime,
+  sessionLines,
+  stateField,
+  stateToken,
+  wholeId,
+} from './terminal/session-table.ts'
 
 /** Prints a line that helps and is no result, for people who read along; `--quiet` hides it. */
 export const hint = (text: string, { options }: Pick<Input, 'options'>, { err }: Pick<Io, 'err'>): void => {
@@ -85,3 +105,69 @@ const amountOf = ({ unit }: BudgetLeft, amount: number): Html =>
   unit === 'cost_micro' ? priceMark(amount) : countMark(amount)
 
 const unitText = ({ unit, currency }: BudgetLeft): string => ` ${unit === 'cost_micro' ? (currency ?? 'cost') : unit}`
+
+/** Opens a page of the gateway, and prints its address for use without a browser. */
+export const openInBrowser = (address: string, path: string, { options }: Pick<Input, 'options'>, io: Io): number => {
+  const url = address + path
+  io.out.write(options.json === true ? `${JSON.stringify({ url })}\n` : `${url}\n`)
+  showInBrowser(url, io)
+  return 0
+}
+
+/** Opens a web address in the browser, where there is one. No shell reads it. */
+export const showInBrowser = (url: string, io: Pick<Io, 'env'>): void => {
+  if (!/^https?:\/\/[!-~]+$/.test(url)) return
+  const [command, ...args] = openers[process.platform] ?? ['xdg-open']
+  // without a display there is no browser to open
+  const hasDisplay = process.platform !== 'linux' || (io.env.DISPLAY ?? io.env.WAYLAND_DISPLAY) !== undefined
+  if (command !== undefined && hasDisplay && !io.env.CI) {
+    const child = spawn(command, [...args, url], { stdio: 'ignore', detached: true })
+    child.on('error', () => {})
+    child.unref()
+  }
+}
+
+const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ['open'],
+  // "start" of cmd would take a "&" in the address for the end of a command
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/**
+ * Where a command puts what comes in pieces: among its results, or in the file of `--output`, which appears under its
+ * name only when it is complete. Throws USAGE for a file that exists already, unless `--force` is given.
+ */
+export const outputOf = async (
+  { output, force }: Input['options'],
+  io: Io,
+): Promise<(content: Readable) => Promise<void>> => {
+  if (output === undefined) return (content) => written(content, io.out)
+  const file = resolve(io.cwd, String(output))
+  if (force !== true && existsSync(file))
+    throw new GuardError('USAGE', `${String(output)} exists already. Name another file, or add --force to replace it.`)
+  return (content) => writeWhole(content, file)
+}
+
+/** Writes as fast as the reader takes the results. A closed pipe, as in `| head`, is no failure. */
+const written = async (content: Readable, out: NodeJS.WritableStream): Promise<void> => {
+  for await (const chunk of content) {
+    if ('destroyed' in out && out.destroyed === true) return
+    if (!out.write(chunk)) await once(out, 'drain').catch(ignoreClosedPipe)
+  }
+}
+
+const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error
+}
+
+const writeWhole = async (content: Readable, file: string): Promise<void> => {
+  const unfinished = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    await pipeline(content, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }))
+    await rename(unfinished, file)
+  } catch (cause) {
+    await rm(unfinished, { force: true })
+    if (cause instanceof GuardError || (cause as NodeJS.ErrnoException).syscall === undefined) throw cause
+    throw writeError(file, cause)
+  }
+}

@@ -1,10 +1,7 @@
 import { errorCodes, GuardError } from 'guard-gateway/core'
-import { Calendar } from './time/calendar.ts'
-import { isTimeZone } from './time/zone.ts'
+import { Calendar, isTimeZone } from './time/calendar.ts'
 
-export { Calendar, type Window } from './time/calendar.ts'
-
-export { isTimeZone, systemZone } from './time/zone.ts'
+export { Calendar, isTimeZone, systemZone, type Window } from './time/calendar.ts'
 
 /** The instant that a parameter gives, milliseconds since 1970. Throws INVALID_REQUEST. */
 export const instant = (name: 'since' | 'until', text: string, now: number): number => {

@@ -2,7 +2,6 @@ import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import { GuardError, isPlain } from 'guard-gateway/core'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
-import { isZlibStream } from './zlib-stream.ts'
 
 interface Limit {
   readonly maxOutputLength: number
@@ -12,6 +11,12 @@ type Inflate = (bytes: Buffer, limit: Limit) => Promise<Buffer>
 const inflateZlib = promisify<Buffer, Limit, Buffer>(zlib.inflate)
 const inflateRaw = promisify<Buffer, Limit, Buffer>(zlib.inflateRaw)
 const inflateFrame = promisify<Buffer, Limit, Buffer>(zlib.zstdDecompress)
+
+/** Whether bytes begin with the header of a zlib stream (RFC 1950, 2.2); a raw deflate stream practically never does. */
+export const isZlibStream = (bytes: Uint8Array): boolean => {
+  const [method = 0, flags = 0] = bytes
+  return (method & 0x0f) === 8 && method >> 4 <= 7 && ((method << 8) | flags) % 31 === 0
+}
 
 /** It means the zlib form, but some senders leave that out (RFC 9110, 8.4.1.2). */
 const inflateDeflate: Inflate = (bytes, limit) => (isZlibStream(bytes) ? inflateZlib : inflateRaw)(bytes, limit)

@@ -1,12 +1,33 @@
 import { isUtf8 } from 'node:buffer'
 import { isScanFault, type JsonScan, type JsonValue, memberIn, scanJson, sourceOf, stringIn } from '#lib/json'
-import { byFold, foldName, lookAlikeAmong } from './look-alike.ts'
-import type { Frame, FrameFault } from './message.ts'
 
 /** The deepest nesting of a frame. */
 const MAX_DEPTH = 128
 /** The object, `params` or `result`, and what is in them: names, arguments, tools. */
 const KEEP = 3
+
+/** Names that fold to themselves and that nothing else in their alphabet is taken for. */
+const PLAIN = /^[a-z0-9_$.-]*$/
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+
+/** What a lax reader may take a name for: compatibility forms, case and invisible characters made equal. */
+export const foldName = (name: string): string =>
+  PLAIN.test(name) ? name : name.normalize('NFKC').replace(INVISIBLE, '').toUpperCase().toLowerCase().normalize('NFKC')
+
+/** The first of these names, in order, that looks like one of the meant names and is not it. */
+const lookAlikeAmong = (
+  names: readonly { readonly name: string }[],
+  canonicalNames: ReadonlyMap<string, string>,
+): string | undefined => {
+  for (const { name } of names) {
+    const known = canonicalNames.get(foldName(name))
+    if (known !== undefined && known !== name) return name
+  }
+}
+
+/** Names by what they fold to. */
+const byFold = (names: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(names.map((name) => [foldName(name), name]))
 
 const ENVELOPE = byFold(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
 const PARAMS = byFold(['name', 'arguments', '_meta', 'task', 'uri', 'cursor', 'protocolVersion', 'capabilities'])
@@ -202,3 +223,33 @@ export const errorFrame = (id: string | undefined, code: number, message: string
 
 /** The bytes of a JSON-RPC result; `result` is JSON text. */
 export const resultFrame = (id: string, result: string): string => `{"jsonrpc":"2.0","id":${id},"result":${result}}`
+
+/** A JSON-RPC message of MCP, read once; `raw` are the bytes that came, and they leave as they came unless a part is spliced. */
+export interface Frame {
+  readonly kind: 'request' | 'notification' | 'response'
+  readonly raw: Buffer
+  /** The same as text; all places below count its characters. */
+  readonly text: string
+  /** Source text of the id, digit for digit; none on notifications, and on errors that a server could not place. */
+  readonly id: string | undefined
+  /** What requests and answers are paired by: type and value of the id. */
+  readonly key: string | undefined
+  readonly method: string | undefined
+  /** The whole object; members are recorded three levels deep. */
+  readonly root: JsonValue
+  readonly params: JsonValue | undefined
+  readonly result: JsonValue | undefined
+  readonly error: JsonValue | undefined
+  /** JSON pointer of a member that appears twice; only in frames from a server, whose inside nobody interprets unless asked to. */
+  readonly duplicate: string | undefined
+}
+
+/** Why bytes are no frame that may pass, as JSON-RPC says it. The id is there when it was read without doubt. */
+export interface FrameFault {
+  readonly kind: 'fault'
+  readonly code: -32700 | -32600
+  readonly message: string
+  readonly id?: string
+  /** It was meant as a notification or a response, which nobody waits for an answer to. */
+  readonly silent?: boolean
+}

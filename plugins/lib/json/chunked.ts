@@ -1,9 +1,16 @@
 import type { Code, GuardError } from 'guard-gateway/core'
 import { Pace, paced } from '#lib/time-slice'
-import { LongInteger, parseBounded } from './bounded.ts'
 import { JsonMarks, mark, stringAt } from './marks.ts'
 import { JsonOutline } from './outline.ts'
-import { readJsonStrict, refuseDuplicates, refuseNoText, refuseOutline, type StrictJson } from './reader.ts'
+import {
+  LongInteger,
+  parseBounded,
+  readJsonStrict,
+  refuseDuplicates,
+  refuseNoText,
+  refuseOutline,
+  type StrictJson,
+} from './reader.ts'
 import { MAX_MEMBERS, strictFaults, type TextLocation } from './strict-faults.ts'
 import { lineAndColumn, syntaxErrorAt } from './syntax.ts'
 

@@ -1,7 +1,13 @@
-import { pointerKeys } from './pointer.ts'
-import { isScanFault, type ScanOptions, scanJson } from './scan.ts'
-import { QUOTE, stringBetween } from './token.ts'
-import type { JsonMember, JsonValue } from './value.ts'
+import {
+  isScanFault,
+  type JsonMember,
+  type JsonValue,
+  pointerKeys,
+  QUOTE,
+  type ScanOptions,
+  scanJson,
+  stringBetween,
+} from './scan.ts'
 
 /** Puts `text` in the place of the characters from `start` to `end`. */
 export interface Edit {

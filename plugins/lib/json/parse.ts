@@ -1,4 +1,4 @@
-import { stringEnd } from './token.ts'
+import { stringEnd } from './scan.ts'
 
 /** What `JSON.parse` calls for each value; here a member's name may be another one. */
 export type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown

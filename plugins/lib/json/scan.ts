@@ -1,7 +1,3 @@
-import { pointerPart } from './pointer.ts'
-import { isClose, isContainer, numberEnd, QUOTE, stringBetween, stringEnd, wordEnd } from './token.ts'
-import type { JsonMember, JsonValue } from './value.ts'
-
 /** Why a text is not JSON: what was expected at which character. */
 export interface ScanFault {
   readonly at: number
@@ -222,4 +218,77 @@ class Scanner {
     }
     return pointer
   }
+}
+
+/** Where a value stands in its JSON text: characters, `start` inclusive, `end` exclusive. An object has `members`, an array `items`, as deep as was asked for. */
+export interface JsonValue {
+  readonly start: number
+  readonly end: number
+  readonly members?: readonly JsonMember[]
+  readonly items?: readonly JsonValue[]
+}
+
+/** A member of an object: its name unescaped, and where the quote stands that opens the name. */
+export interface JsonMember {
+  readonly name: string
+  readonly at: number
+  readonly value: JsonValue
+}
+
+/** A key as one part of a JSON pointer, without the slash before it. */
+export const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** The key that one part of a JSON pointer stands for. */
+export const keyOfPart = (part: string): string =>
+  part.includes('~') ? part.replaceAll('~1', '/').replaceAll('~0', '~') : part
+
+/** The keys of a JSON pointer, unescaped, from the outside inwards. */
+export const pointerKeys = (pointer: string): string[] =>
+  pointer === '' ? [] : pointer.slice(1).split('/').map(keyOfPart)
+
+export const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+const isContainer = (unit: number): boolean => unit === 0x7b || unit === 0x5b
+const isClose = (unit: number): boolean => unit === 0x7d || unit === 0x5d
+
+/** Behind the string that opens at `open`; if it is none, `~` the place where it stops being one. */
+export const stringEnd = (text: string, open: number): number => {
+  let at = open + 1
+  for (;;) {
+    let unit = text.charCodeAt(at)
+    while (unit !== QUOTE && unit !== BACKSLASH && unit >= 0x20) unit = text.charCodeAt(++at)
+    if (unit === QUOTE) return at + 1
+    if (unit !== BACKSLASH) return ~at
+    const next = escapeEnd(text, at + 1)
+    if (next < 0) return ~at
+    at = next
+  }
+}
+
+/** What the string between these places says; both quotes are inside. */
+export const stringBetween = (text: string, start: number, end: number): string => {
+  const written = text.slice(start + 1, end - 1)
+  return written.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : written
+}
+
+const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y
+
+const escapeEnd = (text: string, at: number): number => {
+  ESCAPE.lastIndex = at
+  return ESCAPE.test(text) ? ESCAPE.lastIndex : -1
+}
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+
+/** The offset after the number that starts at `at`; -1 if it is none. */
+const numberEnd = (text: string, at: number): number => {
+  NUMBER.lastIndex = at
+  return NUMBER.test(text) ? NUMBER.lastIndex : -1
+}
+
+/** The offset after `true`, `false` or `null` at `at`; -1 if none is there. */
+const wordEnd = (text: string, at: number): number => {
+  for (const word of ['true', 'false', 'null']) if (text.startsWith(word, at)) return at + word.length
+  return -1
 }

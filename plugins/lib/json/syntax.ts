@@ -1,5 +1,4 @@
-import { isScanFault, type ScanFault, scanJson } from './scan.ts'
-import { QUOTE, stringEnd } from './token.ts'
+import { isScanFault, QUOTE, type ScanFault, scanJson, stringEnd } from './scan.ts'
 
 /** Line and column, both from 1, of a UTF-16 offset. */
 export const lineAndColumn = (text: string, at: number): { line: number; column: number } => {

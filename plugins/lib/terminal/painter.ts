@@ -1,6 +1,5 @@
 import { styleText } from 'node:util'
 import type { Input, Io } from '#lib/command'
-import { showsColours } from './colours.ts'
 
 /** Green: allow and ok; yellow: flag; red: block and error; dim: other. */
 export type Colour = 'green' | 'yellow' | 'red' | 'dim'
@@ -47,3 +46,14 @@ const colours: ReadonlyMap<string, Colour> = new Map<string, Colour>([
   ['deny', 'red'],
   ['rate_limit', 'red'],
 ])
+
+/** Whether what is written to a stream is seen in colour: on a terminal, or where FORCE_COLOR says so, unless something switches it off. */
+export const showsColours = (
+  stream: NodeJS.WritableStream,
+  { options }: Pick<Input, 'options'>,
+  { env }: Pick<Io, 'env'>,
+): boolean => {
+  const { NO_COLOR, FORCE_COLOR = '', TERM } = env
+  if (options.color === false || options.json === true || NO_COLOR || ['0', 'false'].includes(FORCE_COLOR)) return false
+  return FORCE_COLOR !== '' || ('isTTY' in stream && stream.isTTY === true && TERM !== 'dumb')
+}

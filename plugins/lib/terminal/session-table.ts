@@ -1,11 +1,11 @@
+import { GuardError } from 'guard-gateway/core'
 import type { Input, Io } from '#lib/command'
 import { costText, countText, groupedText } from '#lib/format'
 import { type Html, html } from '#lib/html'
+import { elideProcessPart, shortId } from '#lib/ids'
 import { terminalLine } from '#lib/text'
 import { columnLines, terminalWidth } from './columns.ts'
 import { painter } from './painter.ts'
-import { listedId } from './short-id.ts'
-import { listedTime } from './time-ago.ts'
 
 /** The fields of a session in a list on a terminal. */
 export interface ListedSession {
@@ -104,3 +104,49 @@ export const stateToken = ({
 /** The field that a form names it with. */
 export const stateField = (row: Parameters<typeof stateToken>[0]): Html =>
   html`<input type="hidden" name="shown" value="${stateToken(row)}">`
+
+/** An id in a list: for people at a terminal as much as tells it from others, elsewhere whole. */
+export const listedId = (id: string, isTerminal: boolean): string => (isTerminal ? shortId(id) : id)
+
+/** The id that is meant by what a list shows of it, or by how it begins; what is typed itself where nothing is known. Throws USAGE if several are meant. */
+export const wholeId = async (typed: string, known: () => Promise<readonly string[]>): Promise<string> => {
+  if (!isPart(typed)) return typed
+  const ids = await known()
+  if (ids.includes(typed)) return typed
+  const meant = [...new Set(ids.filter((id) => isMeant(id, typed)))]
+  if (meant.length <= 1) return meant[0] ?? typed
+  throw new GuardError(
+    'USAGE',
+    `"${typed}" is the beginning of ${meant.length} ids: ${meant.slice(0, MAX_LISTED).join(', ')}${meant.length > MAX_LISTED ? ', …' : ''}. Type more of it.`,
+  )
+}
+
+const MAX_LISTED = 4
+/** The beginning of a trace id, or of an id that the gateway made. */
+const BEGINNING = /^(?:[0-9a-f]{4,31}|[a-z]{2,5}_[0-9a-z]{4,25})$/
+
+const isPart = (typed: string): boolean => typed.includes('…') || BEGINNING.test(typed)
+
+const isMeant = (id: string, typed: string): boolean => {
+  const [begin = '', end = ''] = typed.split('…')
+  if (end === '') return id.startsWith(begin)
+  return id.startsWith(begin) && elideProcessPart(id).replace(/…$/, '').endsWith(end)
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** How long ago an instant was, as people say it: `now`, `12 s ago`, `3 min ago`, `2 h ago`, `5 d ago`; a date where that is longer than a month, or to come. Both in milliseconds since 1970. */
+export const agoText = (at: number, now: number): string => {
+  const age = now - at
+  if (age < -MINUTE || age >= 31 * DAY) return new Date(at).toISOString().slice(0, 10)
+  if (age < 1_000) return 'now'
+  if (age < MINUTE) return `${Math.floor(age / 1_000)} s ago`
+  if (age < HOUR) return `${Math.floor(age / MINUTE)} min ago`
+  return age < 2 * DAY ? `${Math.floor(age / HOUR)} h ago` : `${Math.floor(age / DAY)} d ago`
+}
+
+/** An instant in a list: for people at a terminal how long ago it was, elsewhere to the second in UTC. */
+export const listedTime = (at: number, now: number, isTerminal: boolean): string =>
+  isTerminal ? agoText(at, now) : `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}`

@@ -1,5 +1,4 @@
 import type { Per } from 'guard-gateway/core'
-import { systemZone } from './zone.ts'
 
 /** A section of the calendar, in milliseconds since 1970; `end` is the first instant after it. */
 export interface Window {
@@ -96,4 +95,20 @@ const firstWhere = (least: number, most: number, passes: (value: number) => bool
     else from = middle + 1
   }
   return from
+}
+
+/** Whether there is such a time zone: `Europe/Berlin`, or an offset such as `+05:30`. */
+export const isTimeZone = (zone: string): boolean => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The time zone that the system is set to; UTC where it says none that is known. */
+export const systemZone = (): string => {
+  const zone: string | undefined = new Intl.DateTimeFormat().resolvedOptions().timeZone
+  return zone !== undefined && isTimeZone(zone) ? zone : 'UTC'
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { toolMatcher } from '#lib/tools'
-import { lastPart, wordsOf } from '../../../../plugins/lib/tools/words.ts'
+import { lastPart, wordsOf } from '../../../../plugins/lib/tools/effect.ts'
 
 describe('the words of a tool name', () => {
   it('are found however they are joined', () => {
