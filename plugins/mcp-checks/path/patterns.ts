@@ -1,8 +1,7 @@
-import { isAbsolute, resolve } from 'node:path'
+import { isAbsolute, resolve, sep } from 'node:path'
 import { GuardError } from 'guard-gateway/core'
 import type { CheckLint } from 'guard-gateway/lib/mcp-check'
 import type { PicomatchOptions } from 'picomatch'
-import { isInside } from './containment.ts'
 import { resolveLinks } from './resolve-links.ts'
 import { SECRETS, secretFiles } from './secrets.ts'
 
@@ -130,4 +129,10 @@ const resolvedPath = (path: string): string => {
   } catch {
     return path
   }
+}
+
+/** True if a path is in a folder or is the folder itself, compared by whole segments. Both must be absolute and normalised. */
+export const isInside = (root: string, path: string): boolean => {
+  const [outer, inner] = process.platform === 'win32' ? [root.toLowerCase(), path.toLowerCase()] : [root, path]
+  return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep)
 }

@@ -1,4 +1,4 @@
-import { HARMLESS_ASSIGNMENT } from './assignments.ts'
+import { HARMLESS_ASSIGNMENT } from './wrappers.ts'
 
 type Words = readonly (string | undefined)[]
 

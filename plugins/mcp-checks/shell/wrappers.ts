@@ -1,4 +1,3 @@
-import { DANGEROUS_ASSIGNMENT } from './assignments.ts'
 import { subcommandPositions } from './deny-rules.ts'
 import { programName } from './program.ts'
 
@@ -120,3 +119,11 @@ export const wrapped = (program: string, args: Words): readonly Words[] => {
 }
 
 const isWrapper = ([first, ...args]: Words): boolean => first !== undefined && wraps(programName(first), args)
+
+/** Assignments that only change verbosity, colours, locale or location of a command. */
+export const HARMLESS_ASSIGNMENT =
+  /^(?:CI|NODE_ENV|DEBUG|VERBOSE|FORCE_COLOR|NO_COLOR|CLICOLOR(?:_FORCE)?|TERM|COLUMNS|LINES|TZ|LANG|LC_[A-Z]+|PORT|RUST_LOG|RUST_BACKTRACE|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|CGO_ENABLED|GOOS|GOARCH)=[\w.:,@+-]*$/
+
+/** Variables that can make a program load or run something else. */
+export const DANGEROUS_ASSIGNMENT =
+  /^(?:LD_|DYLD_|GIT_|BASH_|PERL5|RUBY(?:OPT|LIB)|PYTHON(?:PATH|STARTUP|HOME)|NODE_(?:OPTIONS|PATH)|JAVA_TOOL|JDK_JAVA|MAKEFLAGS|PATH|IFS|ENV|SHELL|PS4|PROMPT_COMMAND|npm_config_|(?:HOME|LESSOPEN|TAR_OPTIONS)=|GCONV_|XDG_CONFIG|RUST(?:C|DOC|FLAGS)|CARGO_|GOFLAGS|PYTEST_|OPENSSL_|[A-Z_]*(?:PAGER|EDITOR|BROWSER|SSH|ASKPASS)(?:_|\b))/i

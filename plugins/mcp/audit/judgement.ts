@@ -1,4 +1,4 @@
-import type { Caller } from '../judge/caller.ts'
+import type { Caller } from '../judge/tool-call.ts'
 import type { RuleFinding, Verdict } from '../judge/verdict.ts'
 import type { JudgedAction, PinState, ReasonCode, SchemaState } from './enums.ts'
 

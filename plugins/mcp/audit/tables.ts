@@ -1,6 +1,6 @@
 import { type Table, table } from 'guard-gateway/core'
 import type { ToolRecord } from '#lib/trace'
-import type { Caller } from '../judge/caller.ts'
+import type { Caller } from '../judge/tool-call.ts'
 import type { RuleFinding } from '../judge/verdict.ts'
 import type { RecordedFinding } from '../results/recorded-finding.ts'
 import type { AuditKind, JudgedAction, Outcome, PinState, ReasonCode, SchemaState } from './enums.ts'

@@ -6,8 +6,7 @@ import { eventId } from './event-ids.ts'
 import { kindsChangedBy } from './kinds.ts'
 import type { Member } from './member.ts'
 import { readOut } from './messages.ts'
-import type { PendingTokens } from './pending-tokens.ts'
-import type { ServerRequests } from './server-requests.ts'
+import type { PendingTokens, ServerRequests } from './server-requests.ts'
 
 /** Messages of members on their way to the client of a bundle. All are passed on as they came but for what could be mistaken for another member's. */
 export class ToClient {

@@ -1,6 +1,6 @@
 import type { CheckFinding } from '#lib/mcp-check'
 import type { CompiledResultCheck } from '../policy/compiled.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from './tool-call.ts'
 
 /** From the weakest to the strictest; `rate_limit` is one that is exceeded. */
 export type Action = 'allow' | 'shadow_deny' | 'transform' | 'confirm' | 'rate_limit' | 'deny'

@@ -1,6 +1,6 @@
 import { type Html, html } from '#lib/html'
 import { terminalLine } from '#lib/text'
-import type { Caller } from '../judge/caller.ts'
+import type { Caller } from '../judge/tool-call.ts'
 import type { RuleFinding } from '../judge/verdict.ts'
 import type { RecordedFinding } from '../results/recorded-finding.ts'
 

@@ -1,6 +1,6 @@
 import { anyGlob } from '#lib/glob'
 import type { LimitUse } from '../actions/limits.ts'
-import type { Caller } from '../judge/caller.ts'
+import type { Caller } from '../judge/tool-call.ts'
 import type { CompiledRule } from './compiled.ts'
 import type { ConditionDocument } from './document.ts'
 

@@ -1,7 +1,7 @@
 import type { CheckLint, McpCheck, McpResultCheck } from '#lib/mcp-check'
 import type { Segments } from '../actions/changes.ts'
 import type { Change } from '../actions/transform.ts'
-import type { Caller } from '../judge/caller.ts'
+import type { Caller } from '../judge/tool-call.ts'
 import type { ResultAction } from '../results/recorded-finding.ts'
 import type { SchemaFault } from '../schemas/compile.ts'
 import type { LimitKey, PolicyDocument, RuleDocument } from './document.ts'

@@ -1,7 +1,6 @@
-import type { Caller } from '../judge/caller.ts'
-import type { Action } from '../judge/verdict.ts'
+import type { Caller } from '../judge/tool-call.ts'
+import type { Action, PartialVerdict } from '../judge/verdict.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'
-import { stricter } from './strictness.ts'
 
 /** What a tool's calls can count on before their arguments are known. */
 export type Effect = 'allow' | 'deny' | 'confirm' | 'depends'
@@ -74,4 +73,19 @@ export const hiddenTools = (policy: CompiledPolicy, server_id: string, caller: C
     rule.document.tools.filter((tool) => !tool.includes('*') && rule.names(server_id, tool)),
   )
   return new Set(exact)
+}
+
+const order: readonly Action[] = ['allow', 'shadow_deny', 'transform', 'confirm', 'rate_limit', 'deny']
+
+/** The larger, the stricter. */
+export const strictness = (action: Action): number => order.indexOf(action)
+
+export const stricter = (one: Action, other: Action): Action => (strictness(other) > strictness(one) ? other : one)
+
+/** The strictest action of some opinions, and whose it is; there is at least one opinion. */
+export const strictest = (
+  opinions: readonly PartialVerdict[],
+): { action: Action; winners: readonly PartialVerdict[] } => {
+  const action = opinions.reduce<Action>((so_far, opinion) => stricter(so_far, opinion.action), 'allow')
+  return { action, winners: opinions.filter((opinion) => opinion.action === action) }
 }

@@ -1,7 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
 import { MemoryLimits } from '../actions/limits.ts'
-import { nobody } from '../judge/caller.ts'
-import type { ToolCall } from '../judge/tool-call.ts'
+import { nobody, type ToolCall } from '../judge/tool-call.ts'
 import type { Action, RuleFinding, Verdict } from '../judge/verdict.ts'
 import { checkDeadline } from './checks.ts'
 import type { CompiledPolicy, CompiledRule } from './compiled.ts'

@@ -3,16 +3,15 @@ import type { Arguments, CheckContext } from '#lib/mcp-check'
 import { quoted } from '#lib/text'
 import type { Exceeded, Limits, LimitUse } from '../actions/limits.ts'
 import { type Changed, transformed } from '../actions/transform.ts'
-import { nobody } from '../judge/caller.ts'
-import type { ToolCall } from '../judge/tool-call.ts'
+import { nobody, type ToolCall } from '../judge/tool-call.ts'
 import type { Action, PartialVerdict, RuleFinding, Verdict } from '../judge/verdict.ts'
 import { recordedFinding } from '../schemas/error-text.ts'
 import { dependsOnCaller } from './callers.ts'
 import { type CheckDeadline, checkDeadline } from './checks.ts'
 import type { CompiledPolicy, CompiledResultCheck, CompiledRule } from './compiled.ts'
+import { strictest } from './effects.ts'
 import { displayReason, filledMessage } from './message.ts'
 import { limitUses, overLimit, placedReason, type RuleVerdict, ruleVerdict, violations } from './rule-verdict.ts'
-import { strictest } from './strictness.ts'
 
 /** What the tool of a call says. */
 export interface JudgedTool {

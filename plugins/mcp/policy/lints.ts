@@ -2,11 +2,11 @@ import { anyGlob } from '#lib/glob'
 import type { Action } from '../judge/verdict.ts'
 import { type CallerList, callerLists } from './callers.ts'
 import type { CompiledPolicy, CompiledResultCheck, CompiledRule } from './compiled.ts'
+import { stricter, strictness } from './effects.ts'
 import { type Lint, type LocatedFault, locatedFault, type PolicyPath } from './fault.ts'
 import { listedToolLints } from './lints/listed-tool-lints.ts'
 import type { ListedTool } from './listed-tool.ts'
 import { methodLints } from './methods.ts'
-import { stricter, strictness } from './strictness.ts'
 
 /** What a policy is compared with, where it is known. */
 export interface LintFacts {

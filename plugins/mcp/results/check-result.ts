@@ -18,9 +18,8 @@ import { type CheckDeadline, checkDeadline } from '../policy/checks.ts'
 import type { CompiledResultCheck } from '../policy/compiled.ts'
 import { displayReason } from '../policy/message.ts'
 import { recordedFinding } from '../schemas/error-text.ts'
-import { type EditablePart, editableText } from './editable-part.ts'
 import type { RecordedFinding } from './recorded-finding.ts'
-import { NAME_CHARS, structuredParts } from './structured-parts.ts'
+import { type EditablePart, editableText, NAME_CHARS, structuredParts } from './structured-parts.ts'
 
 /** What came of checking a result. */
 export interface CheckedResult {

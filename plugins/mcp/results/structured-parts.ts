@@ -1,5 +1,5 @@
 import { isScanFault, type JsonValue, pointerPart, scanJson, stringIn } from '#lib/json'
-import { type EditablePart, editableText } from './editable-part.ts'
+import type { ResultPart } from '#lib/mcp-check'
 
 /** Shorter names of members have no room to say anything. */
 export const NAME_CHARS = 24
@@ -31,3 +31,24 @@ const mayHold = (source: string, { start }: JsonValue): boolean => {
 const QUOTE = 0x22
 const BRACE = 0x7b
 const BRACKET = 0x5b
+
+/** A part with its place in the message; what checks mend of it is noted here. */
+export interface EditablePart extends ResultPart {
+  text: string
+  bytes: number
+  /** Characters of the message; of data those of the content item around it. */
+  readonly start: number
+  readonly end: number
+  changed: boolean
+}
+
+export const editableText = (
+  kind: ResultPart['kind'],
+  text: string,
+  { start, end }: Pick<JsonValue, 'start' | 'end'>,
+  pointer: string,
+  offset: number,
+): EditablePart => ({
+  ...{ pointer, kind, text, bytes: Buffer.byteLength(text) },
+  ...{ start: start + offset, end: end + offset, changed: false },
+})

@@ -13,7 +13,7 @@ import {
 import type { Connections, UpstreamAddress } from '#lib/upstream-client'
 import type { SessionLog } from '../audit/index.ts'
 import { connectionsOf } from '../connections.ts'
-import type { Caller } from '../judge/caller.ts'
+import type { Caller } from '../judge/tool-call.ts'
 import type { McpLimits } from '../options.ts'
 import type { OutgoingMessage } from '../relay/response.ts'
 import { PendingRequests } from './pending-requests.ts'

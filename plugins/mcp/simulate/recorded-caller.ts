@@ -1,5 +1,5 @@
 import type { AuditRow } from '../audit/tables.ts'
-import type { Caller } from '../judge/caller.ts'
+import type { Caller } from '../judge/tool-call.ts'
 import { callerTest } from '../policy/callers.ts'
 import type { CompiledRule } from '../policy/compiled.ts'
 

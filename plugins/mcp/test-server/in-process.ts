@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { type Frame, readFrame } from '#lib/json-rpc'
 import type { Lost, McpLink, McpReply, McpTransport, StreamEvent } from '#lib/mcp-transport'
-import type { Exchange } from './exchange.ts'
-import { readMessage } from './message.ts'
+import { type Exchange, readMessage } from './message.ts'
 import type { TestSession } from './session.ts'
 
 /** The way to a test server inside this process, a new one for each session: no program is started and no socket opened. */

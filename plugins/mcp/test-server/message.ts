@@ -51,3 +51,13 @@ export const failure = (id: string | number | null, { code, message }: Failure):
 /** A notification, or a request where there is an id. */
 export const outgoing = (method: string, params: object, id?: string): string =>
   JSON.stringify({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), method, params })
+
+/** Where what belongs to one message of the client goes. */
+export interface Exchange {
+  /** Sends JSON text of a message; `last` if it is the answer. */
+  send(json: string, last: boolean): void
+  /** Closes the way to the client; what follows waits until it is fetched. */
+  release(): void
+  /** Goes away without an answer. */
+  drop(): void
+}

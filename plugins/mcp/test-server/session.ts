@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Exchange } from './exchange.ts'
-import { answer, Failure, failure, type Message, outgoing } from './message.ts'
+import { answer, type Exchange, Failure, failure, type Message, outgoing } from './message.ts'
 import { levels, methods } from './methods.ts'
 import type { TestServer } from './server.ts'
 import type { Running, ToolResult } from './tool.ts'

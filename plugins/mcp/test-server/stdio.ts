@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline'
-import type { Exchange } from './exchange.ts'
-import { Failure, failure, readMessage } from './message.ts'
+import { type Exchange, Failure, failure, readMessage } from './message.ts'
 import type { TestServer } from './server.ts'
 import { TestSession } from './session.ts'
 

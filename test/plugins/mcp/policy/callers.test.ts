@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Gateway } from 'guard-gateway/core'
-import { type Caller, nobody } from '../../../../plugins/mcp/judge/caller.ts'
+import { type Caller, nobody } from '../../../../plugins/mcp/judge/tool-call.ts'
 import { validatePolicy } from '../../../../plugins/mcp/policy/validate.ts'
 import { aCall, openGateway, policyOf } from './kit.ts'
 
