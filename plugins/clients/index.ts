@@ -21,7 +21,7 @@ export type { AskJson as Ask } from '#lib/command'
 export type { ClientsOptions } from './options.ts'
 export type { Profile } from './profile.ts'
 export { profileOf, profiles } from './profiles/index.ts'
-export { upstreamLines } from './upstream-lines.ts'
+export { upstreamLines } from './status.ts'
 
 /** Only the status line, because its client starts it after each change. */
 export const statuslineAlone = (options: Pick<ClientsOptions, 'address'>): Plugin => ({

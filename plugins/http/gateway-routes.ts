@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
+import { acceptNoBody, mediaType } from '#lib/http'
+import { readJsonStrict } from '#lib/json'
 import { ownPluginKind } from '#lib/plugin-options'
 import { guardRoutes, unmatchedGuard } from './admission/guard.ts'
 import { RouteTable } from './admission/route-table.ts'
 import { sendError } from './errors.ts'
 import type { HttpServerState } from './http-server-state.ts'
-import { jsonBodies } from './json-bodies.ts'
 import { declareModelPaths } from './models/declare-paths.ts'
 
 /** Paths that belong to the gateway inside a host application too. */
@@ -128,4 +129,28 @@ const claim = (gateway: Gateway, owners: Owners, route: string, plugin: Declarer
 const declarerName = (gateway: Gateway, { name }: Declarer): string => {
   const file = gateway.registry(ownPluginKind).get(name)?.file
   return file === undefined ? `"${name}"` : `"${name}" (${file})`
+}
+
+const MAX_BYTES = 1_048_576
+const MAX_DEPTH = 128
+
+/** Bodies of administration routes: strict JSON or none. Routes that take other types register their own parsers. */
+const jsonBodies = (app: FastifyInstance): void => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<Buffer>(
+    'application/json',
+    { parseAs: 'buffer', bodyLimit: MAX_BYTES },
+    (request, body, done) => {
+      // a type without a body is no body
+      if (body.length === 0) return done(null, undefined)
+      try {
+        if (mediaType(request.headers['content-type'] ?? '') === undefined)
+          throw new GuardError('UNSUPPORTED_MEDIA_TYPE')
+        done(null, readJsonStrict(body, { max_depth: MAX_DEPTH, unique: true }))
+      } catch (error) {
+        done(error as Error)
+      }
+    },
+  )
+  acceptNoBody(app)
 }

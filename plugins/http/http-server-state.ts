@@ -4,14 +4,12 @@ import { serverDefaults } from '#lib/config-defaults'
 import { anyGlob } from '#lib/glob'
 import type { InFlightClient } from '#lib/http'
 import { AuthProxy } from './admission/auth-proxy.ts'
-import { hostCheck } from './admission/hosts.ts'
-import { isLoopback } from './admission/loopback.ts'
+import { hostCheck, isLoopback } from './admission/hosts.ts'
 import { type OriginCheck, originCheck } from './admission/origins.ts'
 import { statusOverride } from './block-status.ts'
 import type { HttpClient } from './connections/client.ts'
 import { Log, type LogTarget } from './log.ts'
 import { ModelPaths } from './models/model-paths.ts'
-import { SerialQueue } from './models/serial-queue.ts'
 import type { HttpOptions, ServerOptions } from './options.ts'
 
 /** One request on a model path and its response. */
@@ -239,3 +237,28 @@ const idleWithin = (state: HttpServerState, limit: number): Promise<boolean> =>
       resolve(state.inFlight.size === 0)
     }, POLL_MS)
   })
+
+/** Starts long work one piece at a time, each in its own turn of the event loop, so that short requests run in between. */
+class SerialQueue {
+  readonly #waiting: (() => void)[] = []
+  #busy = false
+
+  /** Resolves when the caller may start; undefined: at once. */
+  turn(): Promise<void> | undefined {
+    if (this.#busy) return new Promise((resolve) => this.#waiting.push(resolve))
+    this.#take()
+    return undefined
+  }
+
+  #take(): void {
+    this.#busy = true
+    setImmediate(() => {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#busy = false
+      else {
+        this.#take()
+        next()
+      }
+    })
+  }
+}

@@ -2,22 +2,20 @@ import { type Gateway, GuardError, type Plugin, stages } from 'guard-gateway/cor
 import { type Command, commandKind, type Input, type Io } from '#lib/command'
 import { MemoryBudget } from '#lib/memory-budget'
 import { principalSourceKind } from '#lib/principal'
-import { BufferOwnership, RequestReader } from '#lib/request-reader'
-import { isWildcardAddress } from './admission/hosts.ts'
-import { isLoopback } from './admission/loopback.ts'
+import { type BodyOwnership, BufferOwnership, RequestReader } from '#lib/request-reader'
+import { isLoopback, isWildcardAddress } from './admission/hosts.ts'
 import { checkPort, listenError } from './connections/port.ts'
 import { runUntilStopped } from './connections/stop-signals.ts'
 import type { EmbeddedGateway, EmbeddingOptions } from './embedding/as-request-handler.ts'
 import { httpErrors } from './error-codes.ts'
 import { provideServerState } from './http-server-state.ts'
 import { logEvents } from './log-events.ts'
-import { freeBodies } from './models/free-bodies.ts'
 import type { HttpOptions, ServerOptions } from './options.ts'
 import type { ServeOptions, Serving } from './serve.ts'
 import type { TlsCredentials, TlsFiles } from './tls/credentials.ts'
 
 export { peerError } from './admission/auth-proxy.ts'
-export { isLoopback } from './admission/loopback.ts'
+export { isLoopback } from './admission/hosts.ts'
 export { builtInOverrides, type StatusOverride, statusOverride } from './block-status.ts'
 
 export { checkPort } from './connections/port.ts'
@@ -206,3 +204,7 @@ const jsonWarnings = (
     for (const listener of own) process.on('warning', listener)
   }
 }
+
+/** Frees request bodies early: after all recorders of a call, since they may read its body. */
+const freeBodies = ({ hooks }: Gateway, bodies: BodyOwnership): void =>
+  hooks.settle.tap({ name: 'http', stage: stages.settle.free }, ({ call }) => bodies.settled(call.body))

@@ -1,13 +1,16 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Server as TlsServer } from 'node:tls'
-import type { Gateway } from 'guard-gateway/core'
+import { errorBody, type Gateway, GuardError } from 'guard-gateway/core'
 import { ownPluginKind } from '#lib/plugin-options'
-import { isLoopback } from './admission/loopback.ts'
+import { isLoopback } from './admission/hosts.ts'
 import { Servers } from './connections/servers.ts'
+import type { Framework } from './framework.ts'
 import { drain, type HttpServerState, serverStateOf } from './http-server-state.ts'
 import type { LogTarget } from './log.ts'
 import { logStorage } from './log-storage.ts'
 import { declareModelPaths } from './models/declare-paths.ts'
-import { RequestEntry } from './request-entry.ts'
+import { servesModel } from './models/fast-path.ts'
+import { servesProbe } from './probes.ts'
 import type { TlsFiles } from './tls/credentials.ts'
 import type { TlsListener } from './tls/listener.ts'
 
@@ -99,4 +102,55 @@ const close = async (state: HttpServerState, entry: RequestEntry, servers: Serve
   await state.drained()
   await servers.closed(entry.close())
   state.log?.flush()
+}
+
+/** Where requests enter. Model requests and probes are served at once; the web framework, which serves all others, is loaded at the first of them. */
+class RequestEntry {
+  readonly #state: HttpServerState
+  readonly #server: () => Server
+  #loading: Promise<Framework> | undefined
+  #framework: Framework | undefined
+
+  constructor(state: HttpServerState, server: () => Server) {
+    this.#state = state
+    this.#server = server
+  }
+
+  readonly listener: RequestListener = (request, response) => {
+    const state = this.#state
+    if (!state.hasRequestHooks && (servesModel(state, request, response) || servesProbe(state, request, response)))
+      return
+    if (this.#framework === undefined) void this.#serveLater(request, response)
+    else this.#framework.listener(request, response)
+  }
+
+  /** Loads the framework with the routes of all plugins. Rejects with what one of them throws. */
+  load(): Promise<Framework> {
+    this.#loading ??= this.#load()
+    return this.#loading
+  }
+
+  /** Ends the routes, if they were loaded, and closes the gateway. */
+  async close(): Promise<void> {
+    const framework = await this.#loading?.catch(() => undefined)
+    if (framework === undefined) await this.#state.gateway.close()
+    else await framework.close()
+  }
+
+  async #load(): Promise<Framework> {
+    const { loadFramework } = await import('./framework.ts')
+    this.#framework = await loadFramework(this.#state, this.#server())
+    return this.#framework
+  }
+
+  async #serveLater(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const { listener } = await this.load()
+      listener(request, response)
+    } catch (error) {
+      this.#state.gateway.fault(error, 'http:routes')
+      response.writeHead(500, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ error: errorBody(new GuardError('INTERNAL')) }))
+    }
+  }
 }

@@ -3,8 +3,7 @@ import { type Attempt, type Clock, type Gateway, type Plugin, type Settled, stag
 import { jsonObjectOf, Type } from '#lib/json'
 import { guidePageKind } from '#lib/page'
 import { parserProcess } from '#lib/parser-process'
-import { LabelValues } from './label-values.ts'
-import { partMetrics } from './parts.ts'
+import { LabelValues, partMetrics } from './parts.ts'
 import { type Buckets, Counter, exposition, gauge, Histogram, type Metric } from './samples.ts'
 import { upstreamMetrics } from './upstreams.ts'
 

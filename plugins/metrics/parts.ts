@@ -1,7 +1,6 @@
 import type { Fragment, Gateway } from 'guard-gateway/core'
 import { jsonObjectOf, listOf } from '#lib/json'
 import type { ToolRecord } from '#lib/trace'
-import { LabelValues } from './label-values.ts'
 import { Counter, gauge, type Metric } from './samples.ts'
 
 const MAX_PLACES = 200
@@ -148,5 +147,29 @@ const reportOf = (tell: () => unknown): object => {
   } catch {
     // that a part cannot tell is said by its health
     return {}
+  }
+}
+
+const MAX_CHARS = 128
+const OTHER = 'other'
+
+/** Words that come from outside as label values: redacted, cut, and at most so many different ones; the rest are `other`. */
+export class LabelValues {
+  readonly #max: number
+  readonly #redact: (text: string) => string
+  readonly #known = new Map<string, string>()
+
+  constructor(max: number, redact: (text: string) => string) {
+    this.#max = max
+    this.#redact = redact
+  }
+
+  of(text: string): string {
+    const known = this.#known.get(text)
+    if (known !== undefined) return known
+    if (this.#known.size >= this.#max || text.length > MAX_CHARS) return OTHER
+    const label = this.#redact(text).replaceAll('\u0000', '').toWellFormed()
+    this.#known.set(text, label)
+    return label
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type Attributes,
   type Fragment,
   type FragmentRun,
   type Gateway,
@@ -7,15 +8,15 @@ import {
   type RunDraft,
 } from 'guard-gateway/core'
 import { storedId } from '#lib/ids'
-import { isJsonObject, type JsonObject, jsonObjectOf, listOf, pointerOf } from '#lib/json'
+import { isJsonObject, type JsonObject, jsonObjectOf, listOf, pointerOf, writeJson } from '#lib/json'
 import { fromOtlp, isContentEvent, MetadataOnly, type OtlpReading, type OtlpRun, semconv } from '#lib/otlp'
 import { isSessionName, namedSession } from '#lib/session'
-import { Pace } from '#lib/time-slice'
+import { cutBeforeRedaction, cutText } from '#lib/text'
+import { mapPaced, Pace } from '#lib/time-slice'
 import { newSpanId } from '#lib/trace'
 import { ImportFault } from '#lib/trace-file'
 import type { PartialSuccess } from './codec.ts'
 import { withinLimits } from './limits.ts'
-import { withPreviews } from './previews.ts'
 import { writeFragments } from './write.ts'
 
 export interface ReceiveContext {
@@ -303,5 +304,45 @@ class RecordLimiter {
     if (counted.length <= remaining && events.length <= MAX_RECORDS) return span
     this.#lostEvents += events.length - Math.min(counted.length, remaining)
     return { ...span, events: counted.slice(0, remaining) }
+  }
+}
+
+const PREVIEW_CHARS = 500
+
+/**
+ * Redacts all values except metadata, then truncates them to 500 characters. Truncation first could leave half a secret. `names` has the metadata keys.
+ */
+const withPreviews = async (
+  run: OtlpRun,
+  redact: Pick<Redactor, 'text' | 'value'>,
+  names: MetadataOnly,
+  pace: Pace,
+): Promise<OtlpRun> => {
+  const preview = (value: unknown): unknown => {
+    if (typeof value === 'string') return cutText(redact.text(cutBeforeRedaction(value)), PREVIEW_CHARS)
+    if (typeof value !== 'object' || value === null) return value
+    return cutText(redact.text(cutBeforeRedaction(writeJson(redact.value(value)))), PREVIEW_CHARS)
+  }
+  const previewed = (attributes: Attributes, all: boolean): Attributes => {
+    const entries = Object.entries(attributes)
+    const content = entries.filter(([name, value]) => all || names.retained(name, value) !== value)
+    if (content.length === 0) return attributes
+    const copy: Record<string, unknown> = Object.assign(Object.create(null), attributes)
+    for (const [name, value] of content) copy[name] = preview(value)
+    return copy
+  }
+  const inRecord = <R extends { readonly attributes?: Attributes }>(record: R, all = false): R => {
+    if (record.attributes === undefined) return record
+    const attributes = previewed(record.attributes, all)
+    return attributes === record.attributes ? record : { ...record, attributes }
+  }
+  return {
+    ...run,
+    run: inRecord(run.run),
+    spans: await mapPaced(run.spans, pace, ({ record, place }) => ({ record: inRecord(record), place })),
+    events: await mapPaced(run.events, pace, ({ record, place }) => ({
+      record: inRecord(record, isContentEvent(record.name)),
+      place,
+    })),
   }
 }

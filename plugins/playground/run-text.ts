@@ -1,7 +1,8 @@
 import type { Input, Io } from '#lib/command'
 import { cutToWidth, padToWidth, paintedWord, painter, terminalWidth, verdictSymbols } from '#lib/terminal'
 import { terminalLine } from '#lib/text'
-import { type ObservedOutcome, unmetText } from './unmet-text.ts'
+import type { Outcome } from './scenario.ts'
+import type { StepResult } from './tables.ts'
 
 /** A run as the API returns it, as far as a terminal shows it. */
 export interface StartedRun {
@@ -74,3 +75,19 @@ export const outcomeOf = (
   const end = run.matched === true ? paint('matched', 'green') : paint(run.status, 'red')
   return `${end}  ${met}/${run.step_count}${where}\n`
 }
+
+/** The outcome of a step, as far as expectations are about it. */
+type ObservedOutcome = Pick<
+  StepResult,
+  'decision' | 'reason' | 'http_status' | 'outcome' | 'action' | 'forwarded' | 'total_tokens' | 'broken' | 'expected'
+>
+
+/** An unmet expectation as text: what was expected, and what came. `name`: as `missed` returns it. */
+export const unmetText = (name: string, { expected, http_status, ...came }: ObservedOutcome): string => {
+  if (name === 'sees') return `the answer does not hold "${expected.sees}"`
+  if (name === 'lacks') return `the answer holds "${expected.lacks}"`
+  const seen: Readonly<Record<string, unknown>> = { ...came, status: http_status }
+  return `${name}: expected ${wordOf(expected[name as keyof Outcome])}, came ${wordOf(seen[name])}`
+}
+
+const wordOf = (value: unknown): string => String(value ?? 'none')

@@ -11,6 +11,8 @@ import {
 } from 'guard-gateway/core'
 import type { SocketUpgrade } from '#lib/http'
 import { newId } from '#lib/ids'
+import { type JsonObject, jsonObjectOf, listOf, nonEmptyText } from '#lib/json'
+import { memberValue } from '#lib/request-reader'
 import type { SocketUpstream } from '#lib/upstream-client'
 import { type ClientFrame, type CreateFrame, isCreate, readClientFrame } from './client-frame.ts'
 import { CreateClient } from './create-client.ts'
@@ -19,7 +21,6 @@ import { errorEvent } from './error-event.ts'
 import { HeldFrames, isSteer } from './held-frames.ts'
 import type { KnownResponse, Lanes } from './lanes.ts'
 import type { ResponseForwards } from './response-forwards.ts'
-import { successorOf } from './successor.ts'
 import type { UpstreamEvent } from './upstream-event.ts'
 
 const STYLE = 'responses'
@@ -266,4 +267,39 @@ const spentBudget = async (gateway: Gateway, { mode, session }: KnownResponse): 
     `Guard blocked this message: the budget of ${limit} ${unit} is used up. Raise it, or begin another session.`,
     { block: { session_id: session.row.id, rule_id }, headers: { 'x-should-retry': 'false' } },
   )
+}
+
+/** A response that nobody has asked for by a request, as the request that it would have been. */
+interface Successor {
+  readonly body: Buffer
+  readonly stream_id: string | undefined
+}
+
+/** The request continues the response that the upstream names, with the input that steered it where some has. */
+const successorOf = (event: UpstreamEvent, message: Buffer, lanes: Lanes, steers: HeldFrames): Successor => {
+  const response = responseIn(message)
+  const previous_response_id = nonEmptyText(response.previous_response_id)
+  const before = previous_response_id === null ? undefined : lanes.response(previous_response_id)
+  const steer = previous_response_id === null ? undefined : steers.steerOf(previous_response_id)
+  const model = nonEmptyText(response.model) ?? before?.model ?? ''
+  const input = steer === undefined ? [] : inputOf(steer)
+  const named = previous_response_id === null ? {} : { previous_response_id }
+  return {
+    body: Buffer.from(JSON.stringify({ type: 'response.create', model, ...named, input })),
+    stream_id: event.stream_id ?? before?.stream_id,
+  }
+}
+
+/** Nothing where a value inside is no JSON. */
+const responseIn = (message: Buffer): JsonObject => {
+  try {
+    return jsonObjectOf(memberValue(message, 'response'))
+  } catch {
+    return {}
+  }
+}
+
+const inputOf = (steer: Buffer): unknown => {
+  const input = memberValue(steer, 'input')
+  return typeof input === 'string' ? input : listOf(input)
 }

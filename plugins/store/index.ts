@@ -1,4 +1,5 @@
 import {
+  type Call,
   type Driver,
   type Gateway,
   GuardError,
@@ -12,7 +13,6 @@ import {
 } from 'guard-gateway/core'
 import { createStore } from './create-store.ts'
 import { storeErrors } from './error-codes.ts'
-import { recordable } from './recording.ts'
 
 export { createStore, type StoreOptions as CreateStoreOptions } from './create-store.ts'
 
@@ -64,4 +64,18 @@ const openedBy = async (backend: StorageBackend, ...args: Parameters<StorageBack
   } catch (error) {
     throw withOrigin(error, `open:storage/${backend.id}`)
   }
+}
+
+const RETRY_AFTER_SECONDS = '5'
+
+/**
+ * Whether a call's record can be kept. False: it may pass all the same, and nothing waits for its record.
+ * Throws STORAGE_FULL or STORAGE_UNAVAILABLE where what cannot be recorded must not pass; enforced requests never do.
+ */
+const recordable = ({ state }: Storage, onFailure: OnStorageFailure, call: Call): boolean => {
+  if (state === 'ok' || state === 'busy') return true
+  if (onFailure === 'forward' && call.mode === 'shadow') return false
+  throw new GuardError(state === 'full' ? 'STORAGE_FULL' : 'STORAGE_UNAVAILABLE', undefined, {
+    headers: { 'retry-after': RETRY_AFTER_SECONDS },
+  })
 }

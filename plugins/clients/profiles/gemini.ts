@@ -1,7 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MARK, type Profile } from '../profile.ts'
+import { jsonObjectOf } from '#lib/json'
+import { type Launch, MARK, type Profile } from '../profile.ts'
 import { keyCommand, type ProfileSettings, shellWord } from '../profile-settings.ts'
-import { homeBeside } from './gemini-home.ts'
 import { headerList } from './header-list.ts'
 
 /** A home of its own, since no variable chooses how the client logs in. */
@@ -55,3 +56,44 @@ export const gemini: Profile = {
     ...homeBeside(setting),
   }),
 }
+
+const HOME_FOLDER = '.gemini'
+const SETTINGS = 'settings.json'
+
+/**
+ * A home for one run: the user's settings with another login, since no variable chooses that one, and links to all the rest, so that a
+ * conversation is kept where the user has others.
+ */
+const homeBeside = ({ home }: Pick<ProfileSettings, 'home'>): Required<Pick<Launch, 'files' | 'links'>> => {
+  const own = join(home, HOME_FOLDER)
+  const settings = home === '' ? {} : settingsIn(join(own, SETTINGS))
+  const security = jsonObjectOf(settings.security)
+  const auth = { ...jsonObjectOf(security.auth), selectedType: 'gemini-api-key' }
+  const text = JSON.stringify({ ...settings, security: { ...security, auth } })
+  return {
+    files: [{ path: join(HOME_FOLDER, SETTINGS), text }],
+    links: entriesOf(home === '' ? '' : own).map((name) => ({
+      path: join(HOME_FOLDER, name),
+      target: join(own, name),
+    })),
+  }
+}
+
+const entriesOf = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder).filter((name) => name !== SETTINGS)
+  } catch {
+    return []
+  }
+}
+
+/** The client allows comments. What it could not read either counts as empty. */
+const settingsIn = (file: string): ReturnType<typeof jsonObjectOf> => {
+  try {
+    return jsonObjectOf(JSON.parse(readFileSync(file, 'utf8').replace(COMMENT, '$1')))
+  } catch {
+    return {}
+  }
+}
+
+const COMMENT = /("(?:\\.|[^"\\])*")|\/\/.*|\/\*[\s\S]*?\*\//g

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { GuardError } from 'guard-gateway/core'
 import { httpErrors } from '../error-codes.ts'
@@ -33,4 +34,11 @@ export const asName = (host: string): string => {
   const lower = host.toLowerCase()
   if (lower.includes(':')) return lower.startsWith('[') ? lower : `[${lower}]`
   return domainToASCII(lower) || lower
+}
+
+/** The host name or address is a loopback one. */
+export const isLoopback = (host: string): boolean => {
+  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  if (isIP(bare) === 4) return bare.startsWith('127.')
+  return bare === 'localhost' || bare === '::1' || bare === '0:0:0:0:0:0:0:1'
 }

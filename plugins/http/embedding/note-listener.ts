@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { isLoopback } from '../admission/loopback.ts'
+import { isLoopback } from '../admission/hosts.ts'
 import type { HttpServerState } from '../http-server-state.ts'
 
 /**

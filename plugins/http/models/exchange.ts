@@ -1,6 +1,6 @@
 import { type ApiStyle, errorBody, GuardError, handle, isFault, isPlain, statusOf } from 'guard-gateway/core'
 import type { RequestTarget } from '#lib/api-style'
-import { checkEncoding, replyHeaders, tapsReply, withInflated } from '#lib/http'
+import { checkEncoding, mediaType, replyHeaders, tapsReply, withInflated } from '#lib/http'
 import type { ReadRequest } from '#lib/request-reader'
 import { credentialsOf, isPlain as isPlainKey, programIdentity } from '../admission/credentials.ts'
 import { decodedPath } from '../admission/target.ts'
@@ -10,7 +10,6 @@ import { lingeringClose } from '../connections/linger.ts'
 import { guardErrorOf, modelError } from '../errors.ts'
 import type { Exchange, HttpServerState, Serve } from '../http-server-state.ts'
 import { refusal } from '../log-events.ts'
-import { checkJsonType } from '../media-type.ts'
 import { hintOf } from './admission.ts'
 import { contentLength, readBody, tooLarge } from './body-reader.ts'
 import { callOf, modeOf } from './call.ts'
@@ -132,4 +131,16 @@ const answerError = ({ state, id, request }: Exchange, client: HttpClient, error
     status,
     ...refusal(state, error),
   })
+}
+
+/** Whether a body claims to be JSON, or claims nothing. */
+export const mayBeJson = (contentType: string | undefined): boolean => {
+  if (contentType === undefined || contentType === 'application/json') return true
+  const type = mediaType(contentType)
+  return type === 'application/json' || type?.endsWith('+json') === true
+}
+
+/** Refuses a model request whose body does not claim to be JSON; no claim is fine. Throws UNSUPPORTED_MEDIA_TYPE. */
+const checkJsonType = (contentType: string | undefined): void => {
+  if (!mayBeJson(contentType)) throw new GuardError('UNSUPPORTED_MEDIA_TYPE')
 }

@@ -14,10 +14,10 @@ import { memberValue } from '#lib/request-reader'
 import { bindProject } from '../admission/bound-project.ts'
 import { readInboundHeaders } from '../admission/inbound-headers.ts'
 import type { Serve } from '../http-server-state.ts'
-import { mayBeJson } from '../media-type.ts'
 import { admissionOf, objectsAt, objectsInBody, objectsInQuery } from './admission.ts'
 import { readBody } from './body-reader.ts'
 import { keepLogin, queryFor, queryLogin } from './call.ts'
+import { mayBeJson } from './exchange.ts'
 
 /** Where an unguarded request goes. */
 export interface Destination {

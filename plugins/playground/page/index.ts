@@ -4,10 +4,10 @@ import { type Ask, type Form, formKind, type Page, type Posted, pageKind, type V
 import type { Administration } from '../administration.ts'
 import { stylesOf } from '../dialects/index.ts'
 import type { RunRequest } from '../run-request.ts'
+import { unmetText } from '../run-text.ts'
 import type { Runs } from '../runs.ts'
 import { type Outcome, type Scenario, scenariosOf } from '../scenario.ts'
 import type { PlaygroundRun, StepResult } from '../tables.ts'
-import { unmetText } from '../unmet-text.ts'
 import { runView } from '../views.ts'
 
 /** What the pages serve from. */

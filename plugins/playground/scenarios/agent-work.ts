@@ -28,3 +28,13 @@ export const agentWork = (
   const reply = { text: last.says, input_tokens: 1_000, output_tokens: 60 }
   return [...steps, { what: last.what, do: 'request', say, reply, expect: expect(turns.length + 1) }]
 }
+
+/** A request of one question without a history, answered in a sentence. */
+export const asking = (what: string, user: string, expect: Expect, style?: string): RequestStep => ({
+  what,
+  do: 'request',
+  say: [{ user }],
+  reply: { text: 'Here is what I found.', input_tokens: 20, output_tokens: 6 },
+  expect,
+  ...(style === undefined ? {} : { style }),
+})

@@ -1,6 +1,6 @@
 import { allowed, both, caught } from '../expectations.ts'
 import { scenario } from '../scenario.ts'
-import { asking } from './asking.ts'
+import { asking } from './agent-work.ts'
 
 const LIMIT = 5
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, place) => place + 1)

@@ -1,7 +1,6 @@
 import { allowed, both, caught } from '../expectations.ts'
 import { type Expect, type RequestStep, scenario } from '../scenario.ts'
-import { agentWork, type Turn } from './agent-work.ts'
-import { asking } from './asking.ts'
+import { agentWork, asking, type Turn } from './agent-work.ts'
 
 const TASK = 'The test "adds tax" fails. Find out why, repair it and run the tests.'
 

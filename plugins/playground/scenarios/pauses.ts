@@ -1,6 +1,6 @@
 import { allowed, done, paused } from '../expectations.ts'
 import { type ModelScenario, type ModelStep, scenario } from '../scenario.ts'
-import { asking } from './asking.ts'
+import { asking } from './agent-work.ts'
 
 const stopped = (target: 'session' | 'agent', reason: string): readonly ModelStep[] => [
   asking('a request', 'Look at part 1.', allowed),

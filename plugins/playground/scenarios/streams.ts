@@ -1,6 +1,6 @@
 import { allowed, both } from '../expectations.ts'
 import { type Answer, scenario } from '../scenario.ts'
-import { asking } from './asking.ts'
+import { asking } from './agent-work.ts'
 
 const streamed: Answer = {
   text: 'The function multiplies the net price.',

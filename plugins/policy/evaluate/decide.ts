@@ -14,7 +14,6 @@ import { type Policy, policyVersion } from '../policy.ts'
 import { actionFor, isAdvisory } from './actions.ts'
 import { evaluate } from './evaluate.ts'
 import type { EvidenceSources } from './evidence-sources.ts'
-import { measuresOf, noMeasures } from './measures.ts'
 import { replyWatch } from './reply-watch.ts'
 import { steer } from './steer.ts'
 
@@ -219,3 +218,39 @@ const draftOf = ({ id, at, tick, body, conversation, envelope, uncounted }: Call
   cost_micro: 0,
   reserved: reservedFor(body.length, envelope.max_tokens),
 })
+
+/** The largest measure in a row, as JSON. */
+const MEASURE_BYTES = 256
+
+/** The measures of a row without any. */
+const noMeasures: Row['measures'] = Object.freeze({})
+
+/** The measures that a policy's detectors take of a request; another attempt has those of its original. */
+const measuresOf = (
+  { measuring }: Policy,
+  call: Call,
+  placed: ThreadPlacement,
+  history: History,
+  fault: (error: unknown, where: string) => void,
+): Row['measures'] => {
+  if (measuring.length === 0) return noMeasures
+  if (placed.original !== undefined) return placed.original.measures
+  const measures: Record<string, unknown> = {}
+  for (const detector of measuring) {
+    try {
+      const value = detector.measure?.(call, history.memory(placed.thread, detector.id))
+      if (value !== undefined) measures[detector.id] = checked(value)
+    } catch (error) {
+      fault(error, `detector:${detector.id}`)
+    }
+  }
+  return measures
+}
+
+const checked = (value: unknown): unknown => {
+  const text = JSON.stringify(value)
+  if (text !== undefined && Buffer.byteLength(text) <= MEASURE_BYTES) return value
+  throw new TypeError(
+    `a measure is JSON of at most ${MEASURE_BYTES} bytes; this one has ${text?.length ?? 'no JSON form'}`,
+  )
+}

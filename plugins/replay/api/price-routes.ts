@@ -5,9 +5,8 @@ import { replayErrors } from '../error-codes.ts'
 import { priceEntry, priceReport } from '../pricing/price-report.ts'
 import type { Pricing } from '../pricing/pricing.ts'
 import type { RawQuery } from './filters.ts'
-import { checkParameters } from './parameters.ts'
 import { count, orNull, text, textOrNull } from './record-schemas.ts'
-import { routeSchema } from './route-schema.ts'
+import { checkParameters, routeSchema } from './route-schema.ts'
 
 const price = (description: string) => Type.Integer({ minimum: 0, description })
 const parts = {

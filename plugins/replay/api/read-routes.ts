@@ -20,11 +20,10 @@ import { needJson } from './bodies.ts'
 import { comparisonText } from './comparison-text.ts'
 import type { RawQuery } from './filters.ts'
 import { findRuns } from './find-runs.ts'
-import { checkParameters } from './parameters.ts'
 import { bundleSchema } from './record-schemas.ts'
 import { compareBody, editBody, exportQuery, pinBody, rowsQuery, runParams, runsQuery } from './request-schemas.ts'
 import { compareAnswer, editAnswer, filesOf, pinAnswer, rowsAnswer, runsPage, useAnswer } from './response-schemas.ts'
-import { routeSchema } from './route-schema.ts'
+import { checkParameters, routeSchema } from './route-schema.ts'
 
 interface Named {
   readonly Params: { readonly trace_id: string }

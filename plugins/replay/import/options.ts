@@ -1,6 +1,6 @@
 import { GuardError } from 'guard-gateway/core'
 import { traceFileErrors } from '#lib/trace-file'
-import { checkParameters } from '../api/parameters.ts'
+import { checkParameters } from '../api/route-schema.ts'
 import type { ImportOptions, OnConflict } from './plan.ts'
 
 const conflicts: readonly OnConflict[] = ['remap', 'skip', 'fail']

@@ -1,5 +1,6 @@
 import type { Code, ErrorBody } from 'guard-gateway/core'
-import type { ImportedRecord, ImportedRun, ImportWarning } from '#lib/export-format'
+import type { ImportContext, ImportedRecord, ImportedRun, ImportWarning } from '#lib/export-format'
+import { argumentHash } from '#lib/trace'
 
 /** Start message of the reader thread. */
 export interface ReadStart {
@@ -29,3 +30,6 @@ export type FromReader =
 
 /** Location of an error in the file. */
 export type ErrorLocation = Pick<ErrorBody, 'path' | 'line' | 'column' | 'known'>
+
+/** What readers get; `key`: that of this installation for argument hashes. */
+export const importContext = (key: string): ImportContext => ({ argumentHash: (args) => argumentHash(key, args) })

@@ -2,9 +2,8 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { GuardError } from 'guard-gateway/core'
 import type { ImportedRecord, ImportedRun, ImportWarning } from '#lib/export-format'
-import { importContext } from './context.ts'
 import { type FileReader, readFile, reads, slicesOf, unknownFile } from './file.ts'
-import type { FromReader, ReadStart, ToReader } from './protocol.ts'
+import { type FromReader, importContext, type ReadStart, type ToReader } from './protocol.ts'
 import type { Spooled } from './spool.ts'
 
 /** Memory limits of a reader thread in MiB: its base, and the factor per byte of a file, mainly for ids. */

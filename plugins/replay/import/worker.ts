@@ -1,9 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { GuardError } from 'guard-gateway/core'
 import { isJsonObject } from '#lib/json'
-import { importContext } from './context.ts'
 import { type FileReader, readFile, reads, slicesOf } from './file.ts'
-import type { FromReader, ReadStart } from './protocol.ts'
+import { type FromReader, importContext, type ReadStart } from './protocol.ts'
 import { fileAt } from './spool.ts'
 
 // Reads one import file in a thread, so that the main thread never parses a large one.

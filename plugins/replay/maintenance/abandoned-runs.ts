@@ -4,8 +4,8 @@ import type { RunRow, SpanRow } from '../tables.ts'
 import { DAY_NS, nowNs } from '../time.ts'
 import { WRITER_GONE } from '../write/merge.ts'
 import { isGuarded } from '../write/run-row.ts'
+import { hasStopped } from '../write/staging.ts'
 import { allRows } from '../write/stored-records.ts'
-import { hasStopped } from '../write/writer-stopped.ts'
 
 const PAGE = 200
 const GATEWAY_MESSAGE = 'gateway stopped before the request ended'

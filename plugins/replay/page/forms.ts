@@ -1,8 +1,8 @@
 import { type Gateway, GuardError } from 'guard-gateway/core'
+import { type Html, html } from '#lib/html'
 import type { Form, Posted } from '#lib/page'
 import { type Edit, editRun, readEdit } from '../ingest/edit.ts'
 import type { RunWriter } from '../write/run-writer.ts'
-import { tagsIn } from './tags.ts'
 
 /** Notices of the forms; `runs-imported` and `runs-skipped` belong to the import form. */
 const notices = {
@@ -45,3 +45,36 @@ const pinnedOf = (text: string | null): boolean => {
   if (text === 'true' || text === 'false') return text === 'true'
   throw new GuardError('INVALID_TRACE', '"pinned" must be true or false.', { path: '/pinned' })
 }
+
+const QUOTED = /^"((?:[^"]|"")*)"$/
+const TAGS = /"(?:[^"]|"")*"(?=\s*(?:,|$))|[^,\s][^,]*/g
+
+/** Tags as comma-separated text; tags that contain commas are quoted. */
+export const tagsText = (tags: readonly string[]): string =>
+  tags.map((tag) => (/^"|,/.test(tag) ? `"${tag.replaceAll('"', '""')}"` : tag)).join(', ')
+
+/** Parses the tags of a field. */
+const tagsIn = (text: string): readonly string[] =>
+  (text.match(TAGS) ?? [])
+    .map((tag) => QUOTED.exec(tag)?.[1]?.replaceAll('""', '"') ?? tag)
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '')
+
+/** Fields of a run that its pin needs. */
+interface Pinnable {
+  readonly trace_id: string
+  readonly pinned: boolean
+}
+
+/** Pin button; it belongs to the form `pin` of the page. */
+export const pinButton = (run: Pinnable): Html => star(run, '', run.pinned ? ' Pinned' : ' Pin')
+
+/** Pin button in a list. `title`: title of the run. */
+export const rowPinButton = (run: Pinnable, title: string): Html => star(run, ` ${title}`, '')
+
+const star = ({ trace_id, pinned }: Pinnable, title: string, words: string): Html =>
+  html`<button class="plain pin" form="pin" formaction="/ui/runs/${encodeURIComponent(trace_id)}/pin" name="pinned" value="${String(!pinned)}" data-key="p" aria-label="${pinned ? 'Unpin' : 'Pin'}${title}">${pinned ? '★' : '☆'}${words}</button>`
+
+/** The form of the pin buttons. */
+export const pinForm = (return_to: string): Html =>
+  html`<form id="pin" method="post" hidden><input type="hidden" name="return_to" value="${return_to}"></form>`

@@ -17,8 +17,8 @@ import {
   timeMark,
   titleOf,
 } from './format.ts'
+import { rowPinButton } from './forms.ts'
 import { FROM_START, isNewestFirst, linked } from './links.ts'
-import { rowPinButton } from './pin-button.ts'
 
 export interface ListPage {
   readonly runs: readonly RunSummary[]

@@ -13,9 +13,9 @@ import { agentOf } from '../read/run-agent.ts'
 import { NS_PER_MS } from '../time.ts'
 import { firstSteps } from './first-steps.ts'
 import { costMark, countMark, durationMark, timeMark } from './format.ts'
+import { pinForm } from './forms.ts'
 import { FROM_START, isNewestFirst, linked, listQuery } from './links.ts'
 import { type ListPage, listTable, pageLinks } from './list-table.ts'
-import { pinForm } from './pin-button.ts'
 
 /** List of runs: search, filters, session totals, pins, and selection for a comparison. */
 export const listPage = (gateway: Gateway, retention: Retention): Page => {

@@ -30,12 +30,10 @@ import {
   timeMark,
   titleOf,
 } from './format.ts'
-import { indented } from './indented.ts'
+import { pinButton, pinForm, tagsText } from './forms.ts'
 import { linked } from './links.ts'
-import { pinButton, pinForm } from './pin-button.ts'
 import { shapeOfTrace, spanTitle } from './shape.ts'
-import { tagsText } from './tags.ts'
-import { timeline } from './timeline.ts'
+import { indented, timeline } from './timeline.ts'
 import { LONG_ROWS } from './timeline-view.ts'
 import { useTable } from './use/use-table.ts'
 import { attributeTable, idMark } from './values.ts'

@@ -12,7 +12,6 @@ import { endOf, isFailed, isUnseen, isUpperBound } from '../read/span-time.ts'
 import { decisionLine } from './decisions.ts'
 import { closeAll, openAll, runLink } from './folding.ts'
 import { costMark, counted, countMark, durationMark, numbered, rowId, sinceText, statusMark } from './format.ts'
-import { indented } from './indented.ts'
 import type { Changes } from './links.ts'
 import { neighbours } from './search.ts'
 import { spanTitle } from './shape.ts'
@@ -310,3 +309,7 @@ const runsIn = (lane: readonly string[]): readonly Filled[] => {
   }
   return runs
 }
+
+/** Indented JSON with exact integers. */
+export const indented = (value: unknown): string =>
+  JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? JSON.rawJSON(String(part)) : part), 2)

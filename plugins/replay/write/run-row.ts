@@ -13,7 +13,6 @@ import { traceFileErrors } from '#lib/trace-file'
 import { replayErrors } from '../error-codes.ts'
 import { isAddressable } from '../run-address.ts'
 import type { Provided, RunRow } from '../tables.ts'
-import { labelsWith } from './labels.ts'
 import { mergedAttributes } from './merge.ts'
 
 const ROOT_NAME = 'agent.run'
@@ -178,3 +177,7 @@ const providedBy = (provided: Provided, run: FragmentRun, root_status: string | 
     ...(run.client_writer === undefined ? {} : { writer: run.client_writer }),
   }
 }
+
+/** Session and agent of a run that a call joins. Existing labels stay; an agent is taken only from the same session. */
+export const labelsWith = (run: RunLabels, { session_id, agent_id }: RunLabels): RunLabels =>
+  run.session_id !== null && run.session_id !== session_id ? run : { session_id, agent_id: run.agent_id ?? agent_id }

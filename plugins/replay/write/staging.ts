@@ -1,5 +1,5 @@
 import { type Change, type Fragment, type Gateway, GuardError, type SpanDraft } from 'guard-gateway/core'
-import { writer } from '#lib/ids'
+import { hasExited, writer } from '#lib/ids'
 import { Pace, paced } from '#lib/time-slice'
 import type { StagedRow } from '../tables.ts'
 import { DAY_NS, nowNs } from '../time.ts'
@@ -8,7 +8,6 @@ import { prepare } from './prepare.ts'
 import { addRecords, recordChanges } from './record-changes.ts'
 import { runChange } from './run-change.ts'
 import { isRoot, newRow, rowWith } from './run-row.ts'
-import { hasStopped } from './writer-stopped.ts'
 
 /** Rows removed per statement. */
 const REMOVED = 500
@@ -162,3 +161,7 @@ export const unlessClaimed = (trace_id: string, now_ns: bigint): readonly Change
   { table: 'staged_runs', put: { trace_id, writer, claimed_ns: now_ns }, when: 'absent' },
   unclaimed(trace_id),
 ]
+
+/** Whether a process that wrote records has stopped. Where several hosts share the storage, process ids say nothing: those know of one another that are alive. */
+export const hasStopped = async (gateway: Gateway, writer: string): Promise<boolean> =>
+  gateway.service('cluster').get()?.hasDied(writer) ?? hasExited(writer)

@@ -1,9 +1,8 @@
-import { isLoopback } from 'guard-gateway/plugins/http'
+import { isLoopback, peerError } from 'guard-gateway/plugins/http'
+import { isCredentialName } from '#lib/http'
 import { isTimeZone } from '#lib/time'
 import { PLAYGROUND_UPSTREAM } from '#lib/trace'
-import { authProxyErrors } from './check-auth-proxy.ts'
 import { addressError, headerError, originErrors } from './check-http.ts'
-import { keyErrors, keyWarnings } from './check-upstream-keys.ts'
 import { mcpErrors } from './checks-mcp.ts'
 import { notifyErrors } from './checks-notify.ts'
 import { at, type ConfigError, type Path } from './config-errors.ts'
@@ -181,3 +180,85 @@ const unencrypted = ({ upstreams, replay, mcp, notify }: Config): readonly strin
   ]
     .filter(([, { protocol, hostname }]) => protocol === 'http:' && !isLoopback(hostname))
     .map(([what, { origin }]) => `${what} without encryption: ${origin}.`)
+
+const PATH: Path = ['server', 'auth_proxy']
+/** Headers that mean something else here. */
+const TAKEN =
+  /^(?:host|origin|connection|content-.*|transfer-encoding|mcp-.*|sec-.*|x-guard-.*|x-forwarded-(?:for|proto|host))$/
+
+/** Errors of `server.auth_proxy`. */
+const authProxyErrors = (options: Config['server']['auth_proxy']): readonly ConfigError[] => {
+  const { header, groups_header, from, scopes, groups, projects } = options
+  const isEmpty = [from, ...[scopes, groups, projects].map(Object.keys)].every(({ length }) => length === 0)
+  if (header === '')
+    return at(
+      [...PATH, 'header'],
+      isEmpty && groups_header === '' ? undefined : 'is missing: name the header that the proxy sets',
+    )
+  return [
+    ...at([...PATH, 'header'], nameError(header)),
+    ...at([...PATH, 'groups_header'], groups_header === '' ? undefined : nameError(groups_header)),
+    ...at(
+      [...PATH, 'groups_header'],
+      groups_header.toLowerCase() === header.toLowerCase() ? 'is the header that names the person' : undefined,
+    ),
+    ...at(
+      [...PATH, 'from'],
+      from.length === 0 ? 'is empty: list the addresses of the proxies that are trusted' : undefined,
+    ),
+    ...from.flatMap((entry, index) => at([...PATH, 'from', index], peerError(entry))),
+  ]
+}
+
+const nameError = (name: string): string | undefined => {
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(name)) return `"${name}" is no name of a header`
+  const lower = name.toLowerCase()
+  return TAKEN.test(lower) || isCredentialName(lower)
+    ? `"${name}" has another meaning here; let the proxy set one like x-forwarded-user`
+    : undefined
+}
+
+/** Statuses that speak of whoever logged in. */
+const ofLogins: ReadonlySet<number> = new Set([401, 402, 403, 429])
+
+/** Errors of the keys of an upstream, none of which is shown, and of when its fallbacks are used. */
+const keyErrors = (upstream: UpstreamConfig, path: Path): readonly ConfigError[] => {
+  const { api_key, api_keys, auth, fallback, fallback_on } = upstream
+  return [
+    ...at([...path, 'api_key'], api_key === undefined ? undefined : headerError('x-api-key', api_key)),
+    ...api_keys.flatMap((key, index) => at([...path, 'api_keys', index], listedKeyError(key, index, api_keys))),
+    ...at([...path, 'api_keys'], api_keys.length === 0 ? undefined : listError(upstream, auth)),
+    ...at(
+      [...path, 'fallback_on'],
+      fallback_on.length > 0 && fallback.length === 0
+        ? 'says when to use a fallback, and there is none; name upstreams under fallback, or remove it'
+        : undefined,
+    ),
+  ]
+}
+
+const listedKeyError = (key: string, index: number, keys: readonly string[]): string | undefined => {
+  const first = keys.indexOf(key)
+  return first === index ? headerError('x-api-key', key) : `is the same key as api_keys[${first}]`
+}
+
+const listError = ({ api_key }: UpstreamConfig, auth: UpstreamConfig['auth']): string | undefined => {
+  if (api_key !== undefined) return 'stands beside api_key; put all keys into api_keys, and remove api_key'
+  if (auth === 'passthrough') return 'is not used with auth: passthrough, which takes the login of the client'
+  return auth === 'none' ? 'is not used with auth: none; choose another auth, or remove the keys' : undefined
+}
+
+/** Warnings about upstreams with too few keys, and with statuses that never lead to a fallback. */
+const keyWarnings = ({ name, api_key, api_keys, auth, fallback_on }: UpstreamConfig): readonly string[] => {
+  const isKeyless =
+    api_key === undefined && api_keys.length === 0 && auth !== 'auto' && auth !== 'none' && auth !== 'passthrough'
+  const loginStatuses = auth === 'passthrough' ? fallback_on.filter((status) => ofLogins.has(status)) : []
+  return [
+    ...(isKeyless ? [`Upstream ${name} has auth: ${auth} but no api_key.`] : []),
+    ...(loginStatuses.length === 0
+      ? []
+      : [
+          `Upstream ${name} never falls back after ${loginStatuses.join(', ')}: with auth: passthrough these are about the login of the client, who is told.`,
+        ]),
+  ]
+}

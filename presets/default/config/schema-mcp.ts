@@ -1,9 +1,8 @@
 import { mcpBundleDefaults } from '#lib/config-defaults'
 import { Type } from '#lib/json'
 import { addressedServer, emptyConfig } from './defaults.ts'
-import { caSchema, proxySchema } from './schema-network.ts'
+import { caSchema, count, proxySchema, section } from './schema-network.ts'
 import { auditExportSchema } from './schema-otlp.ts'
-import { count, section } from './schema-parts.ts'
 
 const { mcp } = emptyConfig()
 const server = addressedServer()

@@ -1,6 +1,5 @@
 import { Type } from '#lib/json'
 import { emptyConfig } from './defaults.ts'
-import { section } from './schema-parts.ts'
 
 const { network } = emptyConfig()
 
@@ -18,6 +17,12 @@ export const caSchema = Type.Optional(
     description: 'PEM files of authorities to trust besides, relative to this file',
   }),
 )
+
+/** A closed object; if absent, it has its defaults. */
+export const section = { additionalProperties: false, default: {} }
+
+/** A positive integer. */
+export const count = (value: number, description: string) => Type.Integer({ minimum: 1, default: value, description })
 
 /** Section `network`: proxies and certificates of outgoing connections. */
 export const networkSchema = Type.Object(

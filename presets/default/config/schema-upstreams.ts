@@ -1,8 +1,7 @@
 import type { Static } from 'typebox'
 import { circuitDefaults, timeoutDefaults } from '#lib/config-defaults'
 import { Type } from '#lib/json'
-import { caSchema, proxySchema } from './schema-network.ts'
-import { section } from './schema-parts.ts'
+import { caSchema, proxySchema, section } from './schema-network.ts'
 
 const milliseconds = (value: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 86_400_000, default: value, description })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { LabelValues } from '../../../plugins/metrics/label-values.ts'
+import { LabelValues } from '../../../plugins/metrics/parts.ts'
 import { Counter, exposition, gauge, Histogram } from '../../../plugins/metrics/samples.ts'
 
 describe('metrics as text', () => {

@@ -5,7 +5,7 @@ import type { Ask, Page } from '#lib/page'
 import { queryTokens } from '#lib/text'
 import { runSummary } from '#lib/trace-file'
 import { replayErrors } from '../../error-codes.ts'
-import { repeatsOf } from '../../read/compare/repeats.ts'
+import { repeatsOf } from '../../read/compare/first-difference.ts'
 import {
   type Alignment,
   alignments,

@@ -1,8 +1,19 @@
 import type { Statement } from 'better-sqlite3'
 import type { Table } from 'guard-gateway/core'
-import { boundSql, type FindPlan, findPlanOf, pageSql, phasesOf, type ScanPhase } from '../../kysely/find.ts'
-import type { Shape, SqlValue } from '../../kysely/shape.ts'
-import { sumScanOf, sumSql } from '../../kysely/sum.ts'
+import { sql } from 'kysely'
+import {
+  boundSql,
+  type FindPlan,
+  findPlanOf,
+  pageSql,
+  phasesOf,
+  type ScanPhase,
+  serves,
+  within,
+} from '../../kysely/find.ts'
+import { testsOf } from '../../kysely/query.ts'
+import type { Db } from '../../kysely/schema.ts'
+import type { Clause, Shape, SqlValue } from '../../kysely/shape.ts'
 import { type RawPosition, rawEnd } from '../protocol.ts'
 import { compiler } from './compiler.ts'
 import type { Statements } from './statements.ts'
@@ -117,4 +128,21 @@ export class ScanCursor {
     bound[places.count] = count
     return bound
   }
+}
+
+/** The query that walks the rows of a sum. */
+const sumScanOf = ({ by: _by, of: _of, ...walked }: SumShape) => ({ ...walked, kind: 'find', search: false }) as const
+
+/** What the rows of a stretch come to: the values of `by`, how many rows, then the sums of `of`. */
+const sumSql = (db: Db, table: Table, shape: SumShape, scan: FindPlan, stretch: ScanPhase) => {
+  const loose = (clause: Clause) => !serves(scan.held, shape.order, clause)
+  const columns = shape.by.map((name) => sql.ref(`${table.id}.${name}`))
+  const rows = within(db, table, sumScanOf(shape), scan, stretch)
+    .where(testsOf(table.id, shape.where, 0, loose))
+    .select([
+      ...columns.map((column, at) => sql`${column}`.as(`by_${at}`)),
+      sql`count(*)`.as('rows'),
+      ...shape.of.map((name, at) => sql`coalesce(sum(${sql.ref(`${table.id}.${name}`)}), 0)`.as(`sum_${at}`)),
+    ])
+  return (columns.length === 0 ? rows.having(sql<boolean>`count(*) > 0`) : rows.groupBy(columns)).compile()
 }

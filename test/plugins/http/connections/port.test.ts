@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
-import { isLoopback } from '../../../../plugins/http/admission/loopback.ts'
+import { isLoopback } from '../../../../plugins/http/admission/hosts.ts'
 import { checkPort } from '../../../../plugins/http/connections/port.ts'
 
 /** A server that answers every request with this body, and its port. */
