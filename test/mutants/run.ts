@@ -26,10 +26,10 @@ const { values: options, positionals } = parseArgs({
   },
 })
 
-/** How many of the nearest files of tests are tried before all of the room are. */
+/** How many of the nearest files of tests are tried first; then all of the room, and what the gateway promises. */
 const NEAREST = 12
-/** So long ends no test: it hangs. Milliseconds. */
-const SILENCE = 60_000
+/** So long ends no test: it hangs. Seconds, those left out in which this process is stopped itself. */
+const SILENCE = 60
 /** Draws that the compiler may refuse for each fault that it accepts. */
 const MAX_DRAWS = 20
 
@@ -127,19 +127,20 @@ const firstFailure = async (copy: string, tests: readonly string[]): Promise<Fai
     failure ??= { file, test }
     controller.abort()
   }
-  const hang = (): void => fail('', `no test ended for ${SILENCE / 1000} s`)
-  let silence = setTimeout(hang, SILENCE)
+  let silent = 0
+  const watch = setInterval(() => {
+    if (++silent === SILENCE) fail('', `no test ended for ${SILENCE} s`)
+  }, 1_000)
   const stream = run({ files: [program], cwd: copy, signal: controller.signal })
     .on('test:complete', ({ name, nesting, details, todo }) => {
-      clearTimeout(silence)
-      if (failure === undefined) silence = setTimeout(hang, SILENCE)
+      silent = 0
       if (details.passed || (todo !== undefined && todo !== false)) return
       innermost ??= name
       if (nesting === 0) fail(names.includes(name) ? `test/${name}` : '', innermost)
     })
     .resume()
   await new Promise((resolve) => stream.once('close', resolve))
-  clearTimeout(silence)
+  clearInterval(watch)
   return failure
 }
 
@@ -157,8 +158,8 @@ const isSound = async (copy: string, file: string): Promise<boolean> => {
 const catcherOf = async (copy: string, planted: Planted): Promise<Failure | undefined> => {
   const all = testsOf(planted.file)
   const nearest = all.slice(0, NEAREST)
-  const room = all.filter((test) => test.startsWith(`test/${roomOf(planted.file)}/`) && !nearest.includes(test))
-  for (const group of [nearest, room])
+  const further = (folder: string) => all.filter((test) => test.startsWith(folder) && !nearest.includes(test))
+  for (const group of [nearest, further(`test/${roomOf(planted.file)}/`), further('test/spec/')])
     for (let left = group.filter((test) => sound.get(test) !== false); ; ) {
       writeFileSync(join(copy, planted.file), mutated(planted))
       const failure = await firstFailure(copy, left)
@@ -183,7 +184,7 @@ const work = async (_: unknown, job: number): Promise<void> => {
     const failure = await catcherOf(copy, planted)
     if (failure === undefined) survivors.push(planted)
     const verdict = failure === undefined ? 'SURVIVED' : 'caught  '
-    const by = failure === undefined ? '' : `\n            by ${failure.file} ${failure.test}`
+    const by = failure === undefined ? '' : `\n          by ${failure.file} ${failure.test}`
     process.stdout.write(`${verdict}  ${described(planted)}${by}\n`)
   }
 }
