@@ -26,8 +26,8 @@ const { values: options, positionals } = parseArgs({
   },
 })
 
-/** How many of the nearest files of tests are tried first; then all of the room, and what the gateway promises. */
-const NEAREST = 12
+/** How many of the nearest files of tests are tried first, and then; after them all of the room, and what the gateway promises. */
+const NEAREST = [3, 12]
 /** So long ends no test: it hangs. Seconds, those left out in which this process is stopped itself. */
 const SILENCE = 60
 /** Draws that the compiler may refuse for each fault that it accepts. */
@@ -157,9 +157,10 @@ const isSound = async (copy: string, file: string): Promise<boolean> => {
 
 const catcherOf = async (copy: string, planted: Planted): Promise<Failure | undefined> => {
   const all = testsOf(planted.file)
-  const nearest = all.slice(0, NEAREST)
+  const [first, nearest] = NEAREST.map((count) => all.slice(0, count)) as [string[], string[]]
   const further = (folder: string) => all.filter((test) => test.startsWith(folder) && !nearest.includes(test))
-  for (const group of [nearest, further(`test/${roomOf(planted.file)}/`), further('test/spec/')])
+  const groups = [first, nearest.slice(first.length), further(`test/${roomOf(planted.file)}/`), further('test/spec/')]
+  for (const group of groups)
     for (let left = group.filter((test) => sound.get(test) !== false); ; ) {
       writeFileSync(join(copy, planted.file), mutated(planted))
       const failure = await firstFailure(copy, left)

@@ -202,3 +202,13 @@ it('a stream of Responses whose last event is too long to read is whole, one tha
     assert.equal(meter.end().complete, complete)
   }
 })
+
+it('a reply of Responses names itself and what it made', () => {
+  const named: string[] = []
+  const item = { type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1', outputs: [], code: '', status: 'x' }
+  const meter = responses.meter({ status: 200, stream: true, named: ({ kind, id }) => named.push(`${kind} ${id}`) })
+  const text = created + itemDone(item) + completed({ output: [item] })
+  meter.push(Buffer.from(text))
+  meter.end()
+  assert.deepEqual([...new Set(named)], ['response resp_1', 'container cntr_1'])
+})

@@ -92,6 +92,21 @@ describe('the gateway that a command is meant for', () => {
       refused('UNAUTHORIZED', /does not accept/),
     )
   })
+  it('is asked after this process trusts its certificate', async () => {
+    let isTrusted = false
+    const trust = async () => {
+      await new Promise(setImmediate)
+      isTrusted = true
+    }
+    const elsewhere = async () => {
+      assert.ok(isTrusted)
+      return gateway.url
+    }
+    await using refusing = await refusingPort()
+    const nowhere = `http://127.0.0.1:${refusing.port}`
+    assert.equal(await requireGateway({ ...place(nowhere), trust, elsewhere }), gateway.url)
+    assert.ok(isTrusted)
+  })
   it('may not run', async () => {
     await using refusing = await refusingPort()
     const nowhere = place(`http://127.0.0.1:${refusing.port}`)

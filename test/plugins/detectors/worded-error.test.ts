@@ -22,6 +22,8 @@ const complaints: Readonly<Record<string, (n: number) => string>> = {
   'an MCP server': () => 'MCP error -32602: Invalid arguments for tool create_file: content: Required',
   'a file system': (n) => `Error: ENOENT: no such file or directory, open '/app/src/${n}.ts'`,
   'an interface that says so in JSON': (n) => `{"error":"Invalid API key","request":${n}}`,
+  'a flag in JSON': (n) => `{"success":false,"row":${n}}`,
+  'words in JSON': (n) => `{"text":"access denied","row":${n}}`,
   'a status': (n) => `{"object":"error","status":400,"message":"path_${n} failed"}`,
   'a harness around it': (n) =>
     `The result of that command is:\n Command write_fix returned: Error: line ${n} is missing`,

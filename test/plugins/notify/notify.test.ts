@@ -2,8 +2,41 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { jsonObjectOf } from '#lib/json'
-import { notifierKind } from '#lib/notifier'
+import { notifier, notifierKind } from '#lib/notifier'
 import { KeptNotifier, rested, startNotify } from './kit.ts'
+
+describe('receivers', () => {
+  it('have secrets, which nothing shows from then on', async (test) => {
+    const secretive = notifier({
+      id: 'secretive',
+      schema: { type: 'object' },
+      secrets: ['token', 'other'],
+      connect: () => ({ label: 'secretive', send: async () => ({ outcome: 'delivered' }) }),
+    })
+    const receivers = { pager: { notifier: 'secretive', token: 'tok-0123456789', label: 'lab-0123456789', other: 5 } }
+    const { gateway } = await startNotify(test, { receivers }, [secretive])
+    assert.deepEqual(
+      ['tok-0123456789', 'lab-0123456789', '5', ''].map((text) => gateway.secrets.holds(text)),
+      [true, false, false, false],
+    )
+  })
+  it('that cannot be used are told with their place, and no secret', async (test) => {
+    const wrong = notifier({
+      id: 'wrong',
+      schema: { type: 'object' },
+      secrets: ['token'],
+      connect: ({ token }) => {
+        throw new TypeError(`${token} is too short`)
+      },
+    })
+    const receivers = { pager: { notifier: 'wrong', token: 'tok-0123456789' } }
+    await assert.rejects(startNotify(test, { receivers }, [wrong]), (error: Error) => {
+      assert.match(error.message, /^notify\.receivers\.pager: .*is too short\.$/)
+      assert.doesNotMatch(error.message, /tok-/)
+      return (error as GuardError).code === 'INVALID_CONFIG'
+    })
+  })
+})
 
 describe('rules', () => {
   it('say which event of which project goes to whom, the first that matches deciding', async (test) => {

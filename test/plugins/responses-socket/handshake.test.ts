@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, it } from 'node:test'
+import type { Plugin } from 'guard-gateway/core'
 import { startGateway } from '../../kit/gateway.ts'
 import { rawHttp } from '../../kit/raw-http.ts'
 import { refusingPort } from '../../kit/refusing-port.ts'
@@ -36,6 +37,22 @@ describe('a handshake', () => {
     const text = headers.join('\n')
     for (const ours of [/x-guard/i, /cookie/i, /origin\n/i, new RegExp(service.gateway.key)])
       assert.doesNotMatch(text, ours)
+  })
+  it('is shown to plugins as what is sent: its method, its address and its headers, without the web origin', async () => {
+    const seen: unknown[] = []
+    const watching: Plugin = {
+      name: 'watching',
+      apply: ({ hooks }) =>
+        hooks.outbound.tap('watching', ({ upstream, method, url, body }, request) => {
+          seen.push(upstream, method, url, body, 'style' in request ? undefined : request.method)
+        }),
+    }
+    await using service = await startSocketService({ plugins: [watching] })
+    await service.connect({ origin: service.gateway.url, accept: 'x' }, { path: '/v1/responses?x=1' })
+    const url = `${service.provider.url.replace('http', 'ws')}/v1/responses?x=1`
+    assert.deepEqual(seen, ['provider', 'GET', url, undefined, 'GET'])
+    const [{ headers } = { headers: [] }] = service.provider.handshakes
+    assert.deepEqual([headerIn(headers, 'origin'), headerIn(headers, 'accept')], [undefined, 'x'])
   })
   it('is answered with the headers of the upstream and an id', async () => {
     await using service = await startSocketService()

@@ -23,6 +23,20 @@ test('an empty list has a command to copy', async () => {
   await empty.close()
 })
 
+test('the form chooses among values that the list takes', async () => {
+  const text = await bench.page('/replay?failure_tag=none')
+  const values = (name: string) => {
+    const [, options = ''] = new RegExp(`<select name="${name}">(.*?)</select>`, 's').exec(text) ?? []
+    return [...options.matchAll(/<option value="([^"]*)"( selected)?/g)].map(
+      ([, value, selected]) => value + (selected ?? ''),
+    )
+  }
+  assert.deepEqual(values('failure_tag').slice(0, 4), ['', 'any', 'none selected', 'loop'])
+  assert.deepEqual(values('playground'), [' selected', 'false', 'true'])
+  assert.deepEqual(values('status').slice(0, 2), [' selected', 'running'])
+  for (const failure_tag of values('failure_tag')) await bench.page(`/replay?failure_tag=${failure_tag.split(' ')[0]}`)
+})
+
 test('a row has name, status, failure with evidence, duration, tokens, cost and session', async () => {
   await bench.trace(
     run('row', {

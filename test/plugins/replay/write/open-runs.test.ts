@@ -52,6 +52,18 @@ describe('open runs', () => {
     assert.ok(runs.size > 20 && runs.size < 40, String(runs.size))
     assert.deepEqual([runs.at(traceId(39))?.size, runs.at(traceId(0))], [5_000, undefined])
   })
+  it('take a base, 250 bytes for a record that waits, and 80 for a word', () => {
+    const run = runOf(0, 0)
+    const empty = run.bytes
+    assert.ok(empty >= 6_000 && empty < 7_000, String(empty))
+    const words = run.words.size
+    run.words.addEvent({ name: 'one two', attributes: {} } as never)
+    const more = run.words.size - words
+    assert.ok(more > 0)
+    assert.equal(run.bytes, empty + 80 * more)
+    run.deferredRecords.push(...Array.from({ length: 3 }, () => ({}) as never))
+    assert.equal(run.bytes, empty + 80 * more + 3 * 250)
+  })
   it('are evicted by size, least recently used first, except for the current one', async () => {
     const { runs, clock } = await open(4 * MIB)
     for (let n = 0; n < 10; n++) {

@@ -152,11 +152,12 @@ replay: { otlp_export: [{ url: "https://g.example" }] }`
     for (const [origin, words] of [
       ['"*"', /server\.allowed_origins\[0\]: would let pages of others act here/],
       ['"https://*.example"', /would let pages of others/],
-      ['guard.example', /expected scheme:\/\/host/],
+      ['guard.example', /expected scheme:\/\/host or scheme:\/\/host:port, nothing behind it$/],
       ['"https://guard.example/"', /nothing behind it, as https:\/\/guard\.example$/],
       ['"https://guard.example/path"', /nothing behind it/],
       ['"https://guard.example:443"', /as https:\/\/guard\.example$/],
-      ['"null"', /expected/],
+      ['"null"', /nothing behind it$/],
+      ['"file:///x"', /nothing behind it$/],
     ] as const)
       assert.match(await refusal(`server: { allowed_origins: [${origin}] }`), words, origin)
     const { config } = await parse('server: { allowed_origins: ["https://Guard.example:8443", "http://intern"] }')

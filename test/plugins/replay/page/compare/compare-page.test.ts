@@ -60,6 +60,71 @@ test('chips filter rows, and spans can be paired by label', async () => {
   )
 })
 
+test('links filter the rows and pair them in another way, and name the chosen one', async () => {
+  const text = await bench.page('/replay/compare?left=old&right=new&rows=left')
+  const links = (label: string) => {
+    const [, nav = ''] = new RegExp(`<nav [^>]*aria-label="${label}">(.*?)</nav>`, 's').exec(text) ?? []
+    return [...nav.matchAll(/href="([^"]*)"( aria-current="true")?>([^<]*)/g)].map(
+      ([, href = '', current, name]) =>
+        `${name}: ${href.replaceAll('&amp;', '&').replace('/replay/compare?', '')}${current ?? ''}`,
+    )
+  }
+  assert.deepEqual(links('Rows'), [
+    'All: left=old&right=new',
+    'Changed: left=old&right=new&rows=changed',
+    'Slower: left=old&right=new&rows=slower',
+    'Only left (1): left=old&right=new&rows=left aria-current="true"',
+    'Only right (1): left=old&right=new&rows=right',
+    'Other tool or model (0): left=old&right=new&rows=tool',
+  ])
+  assert.deepEqual(links('Pairing'), [
+    'As sequences: rows=left&left=old&right=new aria-current="true"',
+    'By name and label: rows=left&left=old&right=new&align=label',
+    'By name: rows=left&left=old&right=new&align=name',
+  ])
+})
+
+test('rows that are changed, and what only one side has, say so', async () => {
+  const rows = async (query: string) => bench.page(`/replay/compare?left=old&right=new&align=name&${query}`)
+  assert.deepEqual(rowIds(await rows('rows=changed')), ['row-tool.call#1', 'row-tool.call#2', 'row-command.exec#1'])
+  const text = await rows('')
+  assert.match(partOf(text, 'row-tool.call#1'), /<span class="warning" title="changed">~</)
+  assert.match(partOf(text, 'row-command.exec#1'), /<span class="warning" title="only left">−</)
+  assert.match(textOf(partOf(text, 'row-tool.call#2')), /^\+ tool\.call#2 read_file ✓ ok – 500 ms only right/)
+  assert.match(textOf(await rows('rows=tool&unfold=x')), /tool\.call#1/)
+  const same = await bench.page('/replay/compare?left=old&right=old&rows=changed')
+  assert.match(same, /<p class="empty">No row is like this\.<\/p>/)
+})
+
+test('an attribute that differs is named with both values, three of them at most', async () => {
+  const span = (attributes: object) => [step('s', 'step', 0, attributes)]
+  await bench.trace({ trace_id: 'mild', spans: span({ a: 1, b: 1, c: 1, d: 1, gone: 'x' }) })
+  await bench.trace({ trace_id: 'hot', spans: span({ a: 2, b: 2, c: 2, d: 1 }) })
+  const row = partOf(await bench.page('/replay/compare?left=mild&right=hot&align=name'), 'row-step#1')
+  assert.match(row, /title="a: 1 → 2\nb: 1 → 2\nc: 1 → 2\ngone: x → none">other a, b, c and 1 more</)
+})
+
+test('three equal steps are folded, two are not, and 300 rows are a page', async () => {
+  const many = (count: number) => Array.from({ length: count }, (_, index) => command(`c${index}`, index * 20))
+  for (const count of [2, 3]) {
+    await bench.trace({ trace_id: `few-${count}`, spans: many(count) })
+    await bench.trace({ trace_id: `none-${count}`, spans: [] })
+    const text = await bench.page(`/replay/compare?left=none-${count}&right=few-${count}&rows=right`)
+    assert.equal(rowIds(text).length, count === 2 ? 2 : 1)
+  }
+  const long = Array.from({ length: 300 }, (_, index) => step(`l${index}`, `step-${index}`, index * 20, {}))
+  await bench.trace({ trace_id: 'long', spans: long })
+  const page = async (query: string) => {
+    const text = await bench.page(`/replay/compare?left=long&${query}`)
+    return [rowIds(text).length, textOf(/<nav class="pages".*?<\/nav>/s.exec(text)?.[0] ?? '')]
+  }
+  assert.deepEqual(await page('right=long'), [300, '1 to 300 of 301 next →'])
+  assert.deepEqual(await page('right=long&after=300'), [1, '← previous 301 to 301 of 301'])
+  assert.deepEqual(await page('right=long&after=301'), [300, '1 to 300 of 301 next →'])
+  assert.deepEqual(await page('right=long&after=x'), [300, '1 to 300 of 301 next →'])
+  assert.deepEqual(await page('right=long&after=-1'), [300, '1 to 300 of 301 next →'])
+})
+
 test('the older of two selected runs is on the left', async () => {
   const text = await bench.page('/replay/compare?run=new&run=old')
   assert.match(text, /<span class="quiet">Left<\/span> <a href="\/replay\/old">before<\/a>/)
