@@ -271,6 +271,8 @@ const isQuotedName = (text: string, { end }: Name): boolean => /^(?:\*\*|__)?\\?
 
 const isNotSecret = ({ scan, name }: Bare, value: string): boolean => {
   if (isNone(value) || isExpression(value) || /^[^\p{L}\p{N}]*$/u.test(value)) return true
+  // what sed puts in place of a pattern
+  if (scan.text[name.start - 1] === '/' && /\/[gimsI]{0,3}$/.test(value)) return true
   if (NUMBER.test(value))
     return (
       name.level !== Levels.password &&

@@ -14,14 +14,16 @@ export const logins =
 /** The call of one of `logins`; triggered at the word. */
 export const loginCall: Shape = (scan, at) => {
   const end = runEnd(scan.text, at, WORD, 40)
-  if (/^ ?[(=:.]/.test(scan.text.slice(end, end + 2))) callLogin(scan, end)
+  if (/^ ?[(=:.]|^ ["']/.test(scan.text.slice(end, end + 2))) callLogin(scan, end)
   return undefined
 }
 
 /** The literals of a call that takes a user and a password: those that look like one. */
 export const callLogin = (scan: Scan, end: number): void => {
   scan.spend(STEPS)
-  const found = /^\s?=?\s?(?:new\s)?\.?\w{0,20}[({[]([^)\n]{0,300})/.exec(scan.text.slice(end, end + 340))
+  const found = /^(?:\s?=?\s?(?:new\s)?\.?\w{0,20}[({[]| (?=["'][^"'\n]{1,64}["'], ?["']))([^)\n]{0,300})/.exec(
+    scan.text.slice(end, end + 340),
+  )
   if (found === null) return
   const from = end + found[0].length - (found[1] ?? '').length
   for (const { index, 2: value = '' } of (found[1] ?? '').matchAll(/(["'])([^"'\n]{1,200})\1/g)) {
@@ -61,12 +63,20 @@ export const valueBefore = (scan: Scan, start: number, end: number): undefined =
   const before = text.slice(from, start)
   const quote = before.slice(-1)
   const closes = (quote === '"' || quote === "'") && text[end] === quote && /[)\]\n]|^$/.test(text.charAt(end + 1))
-  const found = closes ? IN_CALL.exec(before) : / $/.test(before) ? IN_LINE.exec(before) : null
+  const isQuote = quote === '"' || quote === "'"
+  const found = closes
+    ? IN_CALL.exec(before)
+    : isQuote
+      ? IN_TAG.exec(before)
+      : / $/.test(before)
+        ? IN_LINE.exec(before)
+        : null
   const value = found?.[2] ?? ''
   if (found === null || !isHuman(value) || namesOne(value)) return
   const at = from + found.index + found[0].indexOf(value)
   scan.hits.push({ start: at, end: at + value.length, kind: 'name' })
 }
 const IN_CALL = /(["'])([^"'\n]{6,200})\1(?:,| --?\w{1,10}) ?[^"'\n;]{0,40}["']$/
+const IN_TAG = /<\w[^<>\n]{0,120}\bvalue=(["'])([^"'\n]{6,200})\1 (?:key|name|id)=["']$/i
 const IN_LINE =
   /(["'`])([^"'`\s]{6,200})\1(?: +(?:TO|to|INTO|into|AS|as|->|→|=>|for) +(?:(?:the|your|my|our|its|new|a|an|admin|root) +){0,2}|[})\]]{1,3}\s+(?:[\w<>[\]]{1,40} +){0,5})$/

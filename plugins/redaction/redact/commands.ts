@@ -43,7 +43,8 @@ const COMMANDS: ReadonlyMap<string, PasswordOptions> = new Map([
   ...options('smbclient rpcclient smbget smbtree', '', '', 'U%'),
   ...options('http https xh xhs', '', '', 'a:'),
   ...options('twine', '', 'p'),
-  ...options('influx', '', 't'),
+  ...options('influx doctl', '', 't'),
+  ...options('choco nuget', '', 'k'),
   ...options('curl', '', '', 'U:'),
   // docker, podman, helm, oc, az and others
   ...options('login', '', 'p'),

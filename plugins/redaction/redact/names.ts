@@ -28,7 +28,7 @@ const LAST: ReadonlyMap<string, Level> = new Map(
     [
       [
         Levels.password,
-        'password passwords passwd pwd pswd passphrase passcode passwort kennwort senha contrasena wachtwoord parola salasana heslo lozinka adgangskode adgangskoden passord passordet sifre authtok requirepass masterauth rootpw bindpw olcrootpw passin passout psw mdp sandi',
+        'password passwords passwd pwd pswd passphrase passcode passwort kennwort senha contrasena wachtwoord parola salasana heslo lozinka adgangskode adgangskoden passord passordet sifre authtok requirepass masterauth rootpw bindpw olcrootpw passin passout psw mdp sandi motdepasse parool slaptazodis contrasenya contrasinal pasahitza jelszo geslo kodeord wagwoord nenosiri laluan losenord haslo',
       ],
       [Levels.certain, 'secret credential credentials creds dsn psk tkn'],
       [Levels.likely, 'token jwt otp totp passe'],
@@ -50,7 +50,7 @@ const KEYS =
 /** Sensitive last two words, also written as one. */
 const LAST_TWO: readonly (readonly string[])[] = [
   ...KEYS.split(' ').map((of) => [of, 'key']),
-  ...'connection string,webhook url,webhook uri,sas url,seed phrase,recovery phrase,recovery code,recovery codes,backup code,backup codes,code verifier,client assertion,key data,auth key,key base,key string,server key,preshared key,shared secret,secret string,secure string,password input,password field,password box,secret str,pass phrase,pass word'
+  ...'connection string,webhook url,webhook uri,sas url,seed phrase,recovery phrase,recovery code,recovery codes,backup code,backup codes,code verifier,client assertion,key data,auth key,key base,key string,server key,preshared key,shared secret,secret string,secure string,password input,password field,password box,secret str,pass phrase,pass word,clave secreta,clave acceso'
     .split(',')
     .map((pair) => pair.split(' ')),
 ]
@@ -76,7 +76,7 @@ const ENDINGS: readonly (readonly [ending: string, level: Level])[] = (
 
 /** Words for a password or a key in languages that other letters are used in, or several words. */
 const FOREIGN =
-  /(?:contraseña|clave (?:secreta|de acceso)|mot de passe|lösenord(?:et)?|hasł(?:o|a|em)|heslo|şifre|parolă|jelszó|парол[ьяюема]{0,2}|पासवर्ड|密码|密碼|口令|密钥|令牌|パスワード|暗証番号|비밀번호|암호|סיסמה|(?:كلمة )?(?:السر|المرور)|κωδικός|รหัสผ่าน|(?:mật )?khẩu)$/u
+  /(?:contraseña|clave (?:secreta|de acceso)|mot de passe|lösenord(?:et)?|hasł(?:o|a|em)|heslo|şifre|parolă|jelszó|парол[ьяюема]{0,2}|पासवर्ड|密码|密碼|口令|密钥|令牌|パスワード|暗証番号|비밀번호|암호|סיסמה|(?:كلمة )?(?:السر|المرور)|κωδικός|รหัสผ่าน|(?:mật )?khẩu|slaptažodis|lykilorð|лозинка|სიტყვა|პაროლი|գաղտնաբառ|رمز(?: عبور)?|পাসওয়ার্ড|கடவுச்சொல்|συνθηματικό|合言葉|パスフレーズ|패스워드|私钥)$/u
 
 /** Names of cookies that carry a login by convention. */
 const SESSION_COOKIES = new Set(
@@ -166,7 +166,7 @@ const SIGNED =
 /** What holds the value of a pair. */
 const PAIR_VALUES = 'value val default text'
 /** The last letters of names in other alphabets. */
-const LAST_LETTERS = 'ड|аьлеюям码碼令钥牌ド号호ה\u0631ςนłăó'
+const LAST_LETTERS = 'ड|аьлеюям码碼令钥牌ド号호ה\u0631ςนłăóðა\u10d8ռ\u0632\u09a1\u0bcd葉ズ드'
 
 /** Which words end a name whose value may follow: by the last three letters a bit for each letter before them. */
 export interface Endings {
@@ -200,7 +200,8 @@ export const nameEndings = (names: readonly string[]): Endings => {
   const own = names.flatMap((name) => wordsOf(name).slice(-1))
   const certain = Array.from(LAST, ([word, level]) => (level > Levels.opaque ? [word] : [])).flat()
   const endings = ENDINGS.map(([ending]) => ending).filter((ending) => !/(?:string|url)$/.test(ending))
-  const others = 'key phrase secrets tokens hmac contraseña lösenordet hasło hasła hasłem şifre'
+  const others =
+    'key phrase secrets tokens hmac contraseña lösenord lösenordet hasło hasła hasłem şifre khẩu slaptažodis'
   const pairs = LAST_TWO.flatMap((pair) => [pair[1] ?? '', pair.join('')])
   const letters = [...LAST_LETTERS, ...own.map((word) => word.slice(-1))].map((letter) => letter.charCodeAt(0))
   return {

@@ -24,7 +24,7 @@ export const refersAt = (text: string, from: number): boolean => {
 
 /** Types and constants of programming languages, and states one writes behind a name. */
 const NOT_A_VALUE = new Set(
-  'string str text char varchar bytes byte buffer number int integer float double bool boolean any unknown object array list null nil none undefined void true false yes no optional required missing invalid valid expired empty unset set not_set secret password token value key bearer basic digest default example test in out header cookie query env file stdin prompt include omit same-origin inherit enabled disabled strict strong weak always never oidc oauth oauth2 external internal anonymous trust md5 plain hidden'.split(
+  'string str text char varchar bytes byte buffer number int integer float double bool boolean any unknown object array list null nil none undefined void true false yes no optional required missing invalid valid expired empty unset set not_set secret password token value key bearer basic digest default example test in out header cookie query env file stdin prompt include omit same-origin inherit enabled disabled strict strong weak always never oidc oauth oauth2 external internal anonymous trust md5 plain hidden obligatorio obligatoire erforderlich requerido verplicht obbligatorio обязательно обязательный 必填 必須 必须 필수'.split(
     ' ',
   ),
 )
@@ -57,11 +57,11 @@ export const isResource = (text: string, start: number): boolean =>
 export const isNoValue = (value: string): boolean => value.length <= 16 && NOT_A_VALUE.has(value.toLowerCase())
 
 const CALL =
-  /^(?:await |new |typeof )?[&*!@]?[A-Za-z_$][\w$]{0,64}(?:(?:\.|\?\.|::|->)[A-Za-z_$#][\w$]{0,64}){0,8}!?(?:\(|\[['"`\w]|<[A-Za-z])/
+  /^(?:await |new |typeof )?[&*!@]?[A-Za-z_$][\w$]{0,64}(?:(?:\.|\?\.|::|->)[A-Za-z_$#][\w$]{0,64}){0,8}!?(?:\(|\[['"`\w]|<[&'A-Za-z])/
 const PATH =
   /^[&*!]?(?:process|os|env|import|config|conf|cfg|self|this|req|request|res|response|ctx|context|args|opts|options|settings|props|params|body|headers|secrets|vars|var|local|data|user|state|event|input|module|std|String|Option)(?:(?:\.|\?\.|::)[A-Za-z_$#][\w$]{0,64}){1,8}$/
 
-const PATTERN = /^\/[[(^\\]/
+const PATTERN = /^(?:\/[[(^\\]|\.[*+][?/]|\.\*$|\(\?|\[\^|\\[sSwWdDb][*+)]|\([^)\s]{0,8}[*+]\))/
 
 /** The value is an expression of a program: a call, an index, a member of something usual, a pattern. */
 export const isExpression = (value: string): boolean =>

@@ -13,7 +13,7 @@ const IS =
   'is|was|has been|are|be|now|to|equals|es|era|est|sera|ist|lautet|heißt|war|è|era|é|foi|är|er|on|jest|brzmi|je|olarak|adalah|là|este|это|はい?'
 /** Marks of Markdown, quotes and leaders between a name and a value in running text, with the words and particles that join them. */
 const JOINED = new RegExp(
-  String.raw`["'\x60\])]{0,3}(?:\*\*|__|\*|~~)?[ \t]{0,8}(?:(?:${IS})(?=[\s:])(?:[ \t]+(?:now|set to|set as|reset to))?:?|[はがを는은가이是为為：]{1,2}|(?:now )?(?:set|changed|reset) to:?|=>|->|<<<|[:=|]|(?<=[ \t])[-–—/]|→|➜|\.{2,40}|\u2026|\d(?=[ \t]))?[ \t]{0,16}(?:\*\*|__|\*|["'\x60「『“«]){0,3}[ \t]{0,4}`,
+  String.raw`["'\x60\])]{0,3}(?:\*\*|__|\*|~~)?[ \t]{0,8}(?:(?:${IS})(?=[\s:])(?:[ \t]+(?:now|set to|set as|reset to))?:?|[はがを는은가이是为為：]{1,2}|(?:now )?(?:set|changed|reset) to:?|from(?= \S)|=>|->|<<<|[:=|]|</\w{1,12}>\s{0,8}(?:<\w{1,12}[^<>\n]{0,80}>){1,3}|(?<=[ \t])[-–—/(]|→|➜|\.{2,40}|\u2026|\d(?=[ \t]))?[ \t]{0,16}(?:\*\*|__|\*|["'\x60「『“«]){0,3}[ \t]{0,4}`,
   'uy',
 )
 /** Words of a sentence up to a colon or a verb, as programs and people write: `for user postgres: `. */
@@ -64,7 +64,9 @@ const joinedWord = (text: string, name: Name): Hit | undefined => {
   const value = text.slice(hit.start, hit.end)
   if (joint === '') return isApart(text, name, hit) ? hit : undefined
   // `password 0 …`: how it is written down
-  const isValue = /^\d$/.test(joint) ? /[^a-z]/.test(value) && isHuman(`${value}1`) : isJoined(text, name, hit)
+  if (/^\d$/.test(joint)) return /[^a-z]/.test(value) && isHuman(`${value}1`) ? hit : undefined
+  // in brackets stands what a name is about, too
+  const isValue = joint.endsWith('(') ? isMade(value) : isJoined(text, name, hit)
   return isValue ? hit : undefined
 }
 
@@ -104,9 +106,14 @@ const codeAfter = (text: string, { level, text: name, end }: Name): Hit | undefi
   const isMeant =
     level === Levels.code
       ? name === 'PIN' && /^\d{6,8}$/.test(value)
-      : (name === 'pw' && isChosen(value)) || (/^[A-Z_]+_KEY$/.test(name) && isMade(value))
+      : (name === 'pw' && isChosen(value)) ||
+        (name === 'pass' && isHuman(value) && OF_USER.test(text.slice(Math.max(0, end - 60), end))) ||
+        (/^[A-Z_]+_KEY$/.test(name) && isMade(value))
   return isMeant ? hit : undefined
 }
+
+/** `user bob, pass …`. */
+const OF_USER = /\b(?:user(?:name)?|login|account) \S{1,30},? (?:and )?(?:the )?pass$/i
 
 const saidAfter = (text: string, name: Name): Hit | undefined => {
   let at = matchEnd(SAID, text, name.end)

@@ -352,7 +352,7 @@ for (const name of commands) enterAtAll(name, command)
 for (const spelling of spellings('identified')) enterAtAll(spelling, identifiedBy)
 for (const word of ['htpasswd', 'wpa_passphrase', 'net']) enterAtAll(word, lastArgument)
 const PLACED =
-  'sqlplus rman sqlldr impdp expdp cargo vault snyk railway hcp render pulumi poetry composer git gh rclone bw consul mc az gem mysqladmin snmp-server key-string crypto ip radius-server tacacs-server set stats basicauth add_user create_user change_password set_password mosquitto_passwd smbpasswd addprinc ACL sp_addlogin send jdbc'
+  'sqlplus rman sqlldr impdp expdp cargo vault snyk railway hcp render pulumi poetry composer git gh rclone bw consul mc az gem mysqladmin snmp-server key-string crypto ip radius-server tacacs-server set stats basicauth add_user create_user change_password set_password mosquitto_passwd smbpasswd addprinc ACL sp_addlogin sp_addlinkedsrvlogin db2 iwconfig NickServ send jdbc'
 for (const word of PLACED.split(' ')) enterAtAll(word, placedArgument)
 for (const word of ['AUTH', 'PASS', 'LOGIN']) enterAtAll(word, wireLogin)
 

@@ -57,7 +57,7 @@ const nameAt = (scan: Scan, from: number, end: number): Name | undefined => {
   if (
     level === Levels.none &&
     isBlank(text.charCodeAt(start - 1)) &&
-    /^(?:key|phrase|string)$/i.test(text.slice(start, end))
+    /^(?:key|phrase|string|secreta|acceso)$/i.test(text.slice(start, end))
   ) {
     start = runStart(text, start - 1, PARTS, MAX_NAME)
     level = rules.levelOf(text.slice(start, end))

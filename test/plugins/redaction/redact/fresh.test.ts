@@ -30,12 +30,14 @@ const values: readonly ((random: Random) => string)[] = [
 ]
 
 describe('values behind telling names', () => {
-  for (const [set, least] of [
-    ['fresh', 300],
-    ['second', 230],
-    ['third', 290],
+  for (const [set, least, share] of [
+    ['fresh', 300, 95],
+    ['second', 230, 95],
+    ['third', 290, 95],
+    // as they came: what nobody could tell is among them
+    ['fourth', 400, 93],
   ] as const) {
-    it(`are hidden in at least 95 % of the contexts of the ${set} set`, () => {
+    it(`are hidden in at least ${share} % of the contexts of the ${set} set`, () => {
       const random = numbers(4)
       const contexts = read(`${set}-contexts`)
       assert.ok(contexts.length >= least)
@@ -47,7 +49,10 @@ describe('values behind telling names', () => {
           return redact.text(text).includes(value) ? [text] : []
         }),
       )
-      assert.ok(missed.length <= contexts.length * values.length * 0.05, `${missed.length}\n${missed.join('\n')}`)
+      assert.ok(
+        missed.length <= (contexts.length * values.length * (100 - share)) / 100,
+        `${missed.length}\n${missed.join('\n')}`,
+      )
     })
     it(`are not seen in more than 1 % of labels, references, placeholders and code of the ${set} set`, () => {
       const texts = read(`${set}-look-alikes`)
