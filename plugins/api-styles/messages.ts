@@ -20,6 +20,7 @@ import {
   messageParts,
   noContent,
   noCounts,
+  noteCounts,
   noteError,
   noteIdentity,
   objectsIn,
@@ -34,7 +35,6 @@ import {
 } from 'guard-gateway/lib/api-style'
 import { isJsonObject, type JsonObject, jsonObjectOf, listOf, nonEmptyText } from 'guard-gateway/lib/json'
 import { messagesSpeech } from './messages/speech.ts'
-import { countPaths, noteUsage } from './messages/usage.ts'
 
 /** Anthropic's Messages. */
 export const messages = apiStyle({
@@ -242,4 +242,25 @@ const bytesOf = (block: JsonObject): number => {
   const written = nonEmptyText(block.text) ?? nonEmptyText(block.thinking)
   if (written !== null) return Buffer.byteLength(written)
   return isCall(block) ? argumentBytes(block.input) : 0
+}
+
+/** Where each count stands in a usage object. */
+const countPaths = {
+  input: ['input_tokens'],
+  read: ['cache_read_input_tokens'],
+  written: ['cache_creation_input_tokens'],
+  written5m: ['cache_creation', 'ephemeral_5m_input_tokens'],
+  written1h: ['cache_creation', 'ephemeral_1h_input_tokens'],
+  output: ['output_tokens'],
+  reasoning: ['output_tokens_details', 'thinking_tokens'],
+} as const
+
+/** Counts, and under which terms they are billed. Fast mode has a price of its own, as a service tier has. */
+const noteUsage = (draft: Draft, counts: Counts<keyof typeof countPaths>, usage: unknown): void => {
+  if (!isJsonObject(usage)) return
+  noteCounts(counts, countPaths, usage)
+  const { service_tier, speed, inference_geo } = usage
+  if (draft.service_tier !== 'fast')
+    draft.service_tier = (speed === 'fast' ? speed : nonEmptyText(service_tier)) ?? draft.service_tier
+  draft.inference_geo = nonEmptyText(inference_geo) ?? draft.inference_geo
 }

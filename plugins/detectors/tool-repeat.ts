@@ -2,15 +2,68 @@ import { detector, type Finding, type Row, type ToolCall, type Turn } from 'guar
 import {
   cachedToolMatcher,
   displayToolName,
+  optionalFlag,
+  optionalInteger,
   requestPlaces,
   rowsInWindow,
+  toolNames,
   turnPlaces,
   turnsOfReply,
   turnsSinceUser,
 } from 'guard-gateway/lib/detection'
+import { Type } from 'guard-gateway/lib/json'
+import type { Static } from 'typebox'
 import { callOf, hasKey, isNewChange, isNewElsewhere } from '#lib/tools'
-import { FAILED_THRESHOLD, FAR, POLL_THRESHOLD, params, type Ruled, UNCHANGED_THRESHOLD } from './tool-repeat/params.ts'
-import { verdict } from './tool-repeat/results.ts'
+
+/** Polls, and failures that changes do not cure, are looked for this far back. */
+const FAR = 24
+const POLL_THRESHOLD = 10
+const FAILED_THRESHOLD = 5
+const UNCHANGED_THRESHOLD = 10
+
+const params = Type.Object(
+  {
+    result_aware: optionalFlag(
+      'Count only calls whose results are equal and not empty; a change in between starts over',
+    ),
+    reset_on_user_message: optionalFlag('Calls before the last user message do not count'),
+    exempt_tools: toolNames('Tools whose calls do not count; `*` stands for any characters'),
+    poll_tools: toolNames(
+      'Tools that ask how something is getting on: only equal results count, and `poll_threshold` of them. With `result_aware` the known ones are meant where none are named',
+    ),
+    poll_threshold: optionalInteger(2, FAR, `Equal polls in the last ${FAR} turns; ${POLL_THRESHOLD} unless set`),
+    failed_threshold: optionalInteger(
+      2,
+      FAR,
+      `With \`result_aware\`: equal failures in the last ${FAR} turns that count whatever was changed in between; ${FAILED_THRESHOLD} unless set`,
+    ),
+    unchanged_threshold: optionalInteger(
+      2,
+      FAR,
+      `The same where nothing tells whether the calls failed; ${UNCHANGED_THRESHOLD} unless set`,
+    ),
+    repeated_edits: optionalFlag('With `result_aware`: the same edit in consecutive turns counts whatever its results'),
+    mutating_tools: toolNames(
+      'With `result_aware`: further tools that edit; their calls in consecutive turns count whatever their results',
+    ),
+  },
+  {
+    additionalProperties: false,
+    dependentRequired: {
+      mutating_tools: ['result_aware'],
+      repeated_edits: ['result_aware'],
+      failed_threshold: ['result_aware'],
+      unchanged_threshold: ['result_aware'],
+    },
+  },
+)
+
+/** What a rule of this detector says. */
+interface Ruled {
+  readonly threshold: number
+  readonly window_size: number
+  readonly params?: Static<typeof params>
+}
 
 /** Requests of the session: of the same thread, or of those that began one if this one did. */
 const inSession = (rule: Ruled, row: Row, past: readonly Row[], last: Turn, key: string): Finding | undefined => {
@@ -223,3 +276,11 @@ const callAt = (turns: readonly Turn[], back: number, key: string): ToolCall | u
 
 const isSame = (other: ToolCall | undefined, call: ToolCall, aware: boolean): boolean =>
   other !== undefined && (!aware || (call.result !== null && other.result === call.result))
+
+/** Whether equal results alone would match; null if empty or unknown ones leave that open. */
+const verdict = (threshold: number, result: string | null, results: readonly (string | null)[]): boolean | null => {
+  if (result === null) return null
+  const equal = results.filter((other) => other === result).length
+  if (equal >= threshold) return true
+  return equal + results.filter((other) => other === null).length >= threshold ? null : false
+}

@@ -1,6 +1,5 @@
-export { BufferOwnership } from './request-reader/buffer-ownership.ts'
+export { BufferOwnership, detachBuffer } from './request-reader/buffer-ownership.ts'
 export { argumentText, calledTool, callKey } from './request-reader/conversation/tool-calls.ts'
-export { detachBuffer } from './request-reader/detach-buffer.ts'
 export { memberSpan, memberValue, type Span, uniqueMemberSpans } from './request-reader/member.ts'
 export { RequestReader, readRequest } from './request-reader/reader.ts'
 export type { BodyOwnership, ReadRequest, Requests } from './request-reader/requests.ts'

@@ -3,7 +3,7 @@ import { findUnsummed, pages } from '#lib/paging'
 import { requestsIn } from '#lib/session'
 import type { CallRecord } from '#lib/trace'
 import { failures } from './figures/measures.ts'
-import { sessionTotals } from './session-totals.ts'
+import { sessionTotals } from './write-behind-totals.ts'
 
 /** Stored totals of a session, and its totals with newer records. */
 interface SessionTotals {

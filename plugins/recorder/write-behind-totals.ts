@@ -1,6 +1,6 @@
 import type { Change, Gateway, Session, SessionRow, Settled } from 'guard-gateway/core'
 import { WriteBehind } from '#lib/keyed-queue'
-import { sessionTotals } from './session-totals.ts'
+import { flagColumns } from '#lib/session'
 
 /** A request whose record waited longer may not be in flight any more. */
 const MAX_RECORD_DELAY_MS = 1_000
@@ -92,3 +92,20 @@ export class WriteBehindTotals {
     else if (this.#rows.get(id) === undefined) this.#rows.add(id, pending)
   }
 }
+
+/** The columns of a session that its requests change; those of its flag only where it has one. */
+export const sessionTotals = (row: SessionRow): Partial<SessionRow> =>
+  row.flagged_at === null ? totalsOf(row) : { ...totalsOf(row), ...flagColumns(row) }
+
+const totalsOf = (row: SessionRow): Partial<SessionRow> => ({
+  requests: row.requests,
+  flagged: row.flagged,
+  blocked: row.blocked,
+  errors: row.errors,
+  input_tokens: row.input_tokens,
+  output_tokens: row.output_tokens,
+  total_tokens: row.total_tokens,
+  cache_read_tokens: row.cache_read_tokens,
+  cost_micro: row.cost_micro,
+  last_seen_at: row.last_seen_at,
+})

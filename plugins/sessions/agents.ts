@@ -5,7 +5,6 @@ import { isPlayground } from '#lib/trace'
 import { sessionErrors } from './error-codes.ts'
 import { SecondChanceCache } from './second-chance-cache.ts'
 import type { AgentRow, PausedIn } from './tables.ts'
-import { writeThrough } from './write-through.ts'
 
 const MAX_AGENTS = 10_000
 
@@ -178,3 +177,19 @@ export const registration = (agent: Pick<AgentRow, 'id' | 'created_at'> & Partia
   when: 'absent',
   sync: true,
 })
+
+/** Changes a row in memory at once, so that it holds for every request from now on; takes that back if it cannot be written. */
+export const writeThrough = async <R extends object>(
+  row: R,
+  changes: Partial<R>,
+  write: () => Promise<void>,
+): Promise<void> => {
+  const before = { ...row }
+  Object.assign(row, changes)
+  try {
+    await write()
+  } catch (error) {
+    for (const name of Object.keys(changes) as (keyof R)[]) row[name] = before[name]
+    throw error
+  }
+}

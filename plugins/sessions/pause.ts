@@ -14,11 +14,10 @@ import {
 import { auditedIn } from '#lib/principal'
 import { threadHeads } from '#lib/threads'
 import { rowOf, sessionEvent } from '#lib/trace'
-import { type Agents, isPausedIn } from './agents.ts'
+import { type Agents, isPausedIn, writeThrough } from './agents.ts'
 import { sessionErrors } from './error-codes.ts'
 import { callerOf, type Finders } from './resolve.ts'
 import type { AgentRow } from './tables.ts'
-import { writeThrough } from './write-through.ts'
 
 /** Pauses a session: from now on nothing of it is forwarded. Durable when it resolves. `by`: what its history says of who did it. */
 export const pauseSession = async (

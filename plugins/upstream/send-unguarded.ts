@@ -1,12 +1,11 @@
-import type { Client, Gateway, ProxyRequest } from 'guard-gateway/core'
-import { clientCredentials } from '#lib/http'
-import type { UpstreamResponse } from '#lib/upstream-client'
+import type { Call, Client, Gateway, ProxyRequest } from 'guard-gateway/core'
+import { clientCredentials, outboundHeaders, tapsOutbound } from '#lib/http'
+import type { UpstreamRequest, UpstreamResponse } from '#lib/upstream-client'
+import { statusesOfKeys } from './availability.ts'
 import { bodyFor } from './body.ts'
 import { coolDown } from './cool-down.ts'
 import { upstreamRequestHeaders } from './headers.ts'
 import { missingLogin } from './login.ts'
-import { amended } from './outbound.ts'
-import { statusesOfKeys } from './statuses.ts'
 import { type Upstream, unguardedPath } from './upstream.ts'
 import { send } from './upstream-attempt.ts'
 
@@ -44,4 +43,17 @@ const sentBody = async (
   if (body === undefined) return undefined
   const inbound = { bytes: body, encoding: headers['content-encoding'], style, model, stream: false }
   return (await bodyFor(upstream, inbound)).bytes
+}
+
+/** The request as plugins want its head, for one try at one upstream; without a promise where no plugin changes heads. Rejects as `outboundHeaders` does. */
+export const amended = (
+  gateway: Gateway,
+  { name, origin }: Upstream,
+  sent: UpstreamRequest,
+  request: Call | ProxyRequest,
+): UpstreamRequest | Promise<UpstreamRequest> => {
+  if (!tapsOutbound(gateway)) return sent
+  const { method, path, headers, body } = sent
+  const message = { upstream: name, method, url: origin + path, headers, body }
+  return outboundHeaders(gateway, message, request).then((amendedHeaders) => ({ ...sent, headers: amendedHeaders }))
 }

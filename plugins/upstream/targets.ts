@@ -1,9 +1,8 @@
 import { type Clock, GuardError } from 'guard-gateway/core'
-import type { Answer } from './availability.ts'
+import { type Answer, statusesOfFailure, statusesOfKeys, statusesOfLogins } from './availability.ts'
 import { upstreamErrors } from './error-codes.ts'
 import type { HeaderRules } from './headers.ts'
 import { needsLogin } from './login.ts'
-import { statusesOfFailure, statusesOfKeys, statusesOfLogins } from './statuses.ts'
 import type { Upstream } from './upstream.ts'
 
 /** Where one request goes, one place after another: the keys of an upstream, then its stand-ins. What comes of each is told to that upstream. */

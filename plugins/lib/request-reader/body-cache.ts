@@ -1,5 +1,5 @@
 import type { MemoryBudget, MemoryPart } from '#lib/memory-budget'
-import { detachBuffer } from './detach-buffer.ts'
+import { detachBuffer } from './buffer-ownership.ts'
 
 const MIN_BUFFER_BYTES = 4096
 const MAX_BODIES = 4096

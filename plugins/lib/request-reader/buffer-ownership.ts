@@ -1,5 +1,3 @@
-import { detachBuffer } from './detach-buffer.ts'
-
 /** The readers that a buffer still has. */
 interface BufferUse {
   /** The call of the body is not settled yet. */
@@ -50,4 +48,12 @@ export class BufferOwnership {
     this.#uses.delete(body)
     detachBuffer(body)
   }
+}
+
+/**
+ * Frees the memory of a buffer at once by detaching it, if it is the only view of that memory. The buffer must not be read or written
+ * afterwards. Garbage collection frees memory outside of the heap late, and walks the whole heap for it.
+ */
+export const detachBuffer = ({ buffer, length }: Buffer): void => {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0)
 }

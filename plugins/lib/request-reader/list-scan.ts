@@ -1,8 +1,9 @@
-import type { ApiStyle, Envelope } from 'guard-gateway/core'
+import { type ApiStyle, type Envelope, GuardError, type Part, type ProviderObject } from 'guard-gateway/core'
+import { objectsIn } from '#lib/api-style'
+import { hasRoundedInteger, readJson } from '#lib/json'
 import type { CachedBody } from './body-cache.ts'
 import type { Checkpoint, ConversationBuilder } from './conversation/conversation-builder.ts'
-import { DuplicateMembers } from './duplicate-members.ts'
-import { type HashedElement, hashedElementAt } from './elements.ts'
+import { type HashedPart, hashPart } from './conversation/hashed-parts.ts'
 import type { Span } from './member.ts'
 import { type MemberVisitor, parseSlice, scanArray, scanObject, skipValue } from './scanner.ts'
 
@@ -170,3 +171,70 @@ export class ListScan implements MemberVisitor {
 }
 
 const isClosing = (byte: number | undefined): boolean => byte === 0x22 || byte === 0x7d || byte === 0x5d
+
+/** Members that a request of any API style may have only once, since sessions, rules or the reply depend on them: of duplicates, two parsers could read different values. */
+const uniqueNames = new Set([
+  'cachedContent',
+  'cached_content',
+  'container',
+  'conversation',
+  'function_call',
+  'functions',
+  'input',
+  'instructions',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_tokens',
+  'messages',
+  'metadata',
+  'model',
+  'previous_response_id',
+  'prompt',
+  'prompt_cache_key',
+  'stream',
+  'system',
+  'tool_choice',
+  'tools',
+])
+
+/** Checks the members of one body for duplicates. */
+class DuplicateMembers {
+  readonly #list: string
+  readonly #seen = new Set<string>()
+
+  constructor(list: string) {
+    this.#list = list
+  }
+
+  /** Throws INVALID_BODY for the second member of a name that may occur only once. */
+  check(name: string): void {
+    if (name !== this.#list && !uniqueNames.has(name)) return
+    if (this.#seen.has(name)) {
+      throw new GuardError('INVALID_BODY', `The request body holds "${name}" twice.`, { path: `/${name}` })
+    }
+    this.#seen.add(name)
+  }
+}
+
+/** What is kept of a list element. */
+interface HashedElement {
+  readonly parts: readonly HashedPart[]
+  readonly objects: readonly ProviderObject[]
+}
+
+/** The list element at this span: its parts as hashes, and the objects that it names. */
+const hashedElementAt = (style: ApiStyle, body: Buffer, span: Span): HashedElement => {
+  const element = parseSlice(body, span.start, span.end)
+  const parts = exactParts(style, element, () => readJson(body.toString('utf8', span.start, span.end)))
+  return { parts: parts.map(hashPart), objects: objectsIn(element) }
+}
+
+/** The parts of an element. If an integer in the arguments of a call may have lost digits, they are taken from `exactly()` instead. */
+const exactParts = (style: ApiStyle, element: unknown, exactly: () => unknown): readonly Part[] => {
+  const parts = style.parts(element)
+  // arguments that are text have every digit
+  for (const part of parts)
+    if (part.kind === 'call' && typeof part.args === 'object' && hasRoundedInteger(part.args))
+      return style.parts(exactly())
+  return parts
+}

@@ -1,11 +1,12 @@
 import type { ApiStyle, Envelope, Part, ProviderObject } from 'guard-gateway/core'
-import { distinct, NONE } from '#lib/api-style'
+import { distinct, NONE, objectsIn } from '#lib/api-style'
+import { sha256 } from '#lib/ids'
 import type { CachedBody } from './body-cache.ts'
 import { conversationOf } from './conversation/conversation.ts'
 import { ConversationBuilder } from './conversation/conversation-builder.ts'
+import { collapse } from './conversation/fingerprint.ts'
 import { hashPart } from './conversation/hashed-parts.ts'
-import { openingOf } from './conversation/opening.ts'
-import { envelopeOf } from './envelope.ts'
+import { withoutReminders } from './conversation/system-reminders.ts'
 import { type BodyState, ListScan } from './list-scan.ts'
 import type { ReadRequest } from './requests.ts'
 import { parseSlice } from './scanner.ts'
@@ -152,3 +153,45 @@ const opening = (style: ApiStyle, body: Buffer, scan: ListScan, envelope: Envelo
   }
   return { hash: openingOf(parts()), span }
 }
+
+/** The envelope that a style reads from the members beside the list. It is frozen, since later requests with the same bytes share it. */
+const envelopeOf = ({ style, target }: Spoken, members: Readonly<Record<string, unknown>>): Envelope => {
+  const read = style.envelope(members, target)
+  const objects = objectsIn(members)
+  const envelope = objects.length === 0 ? read : { ...read, objects }
+  Object.freeze(envelope.before)
+  Object.freeze(envelope.after)
+  Object.freeze(envelope.hints)
+  return Object.freeze(envelope)
+}
+
+const month = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}'
+const day = '\\d{1,2}(?:st|nd|rd|th)?'
+const half = ' ?[ap]\\.?m\\b\\.?'
+const timesAndIds = new RegExp(
+  [
+    '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
+    `\\d{1,4}(?:[-/.:]\\d{1,4}){1,7}(?:${half})?`,
+    `\\b\\d{1,2}${half}`,
+    '(?=[a-f]{0,64}\\d)[0-9a-f]{8,64}',
+    '\\d{4,40}',
+    `\\b${month}\\.? ${day}\\b`,
+    `\\b${day}(?: of)? ${month}\\b`,
+    '\\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?=#|\\d|[a-z]{3})',
+  ].join('|'),
+  'gi',
+)
+
+/** The hash of the opening of a conversation, which tells its requests when nothing names them: the system text without times and ids, and the first user text. */
+const openingOf = (parts: Iterable<Part>): string => {
+  let system = ''
+  for (const part of parts) {
+    if (part.kind === 'system') system += `${part.text}\0`
+    if (part.kind !== 'user') continue
+    const text = collapse(withoutReminders(part.text))
+    if (text !== '') return sha256(`${masked(system)}\0${text}`)
+  }
+  return sha256(`${masked(system)}\0`)
+}
+
+const masked = (text: string): string => collapse(text).replace(timesAndIds, '#')

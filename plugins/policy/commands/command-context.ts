@@ -1,5 +1,6 @@
 import type { Gateway } from 'guard-gateway/core'
-import type { AskJson, Input, Io } from '#lib/command'
+import type { AskJson, Input, Io, Suggestion } from '#lib/command'
+import { DEFAULT_PROJECT } from '#lib/session'
 
 /** Options of the policy commands. */
 export interface PolicyCommandOptions {
@@ -24,3 +25,14 @@ export interface CommandContext {
 
 /** The path of a project's policy. */
 export const policyPath = (project: unknown): string => `/api/policies/${encodeURIComponent(String(project))}`
+
+interface Listed {
+  readonly sessions: readonly { readonly project_id: string }[]
+}
+
+/** Projects of the newest sessions, and the one that requests belong to which name none. */
+export const suggestProjects = async (ask: AskJson): Promise<readonly Suggestion[]> => {
+  const { sessions } = (await ask('GET', '/api/sessions?limit=100')) as Listed
+  const projects = new Set([...sessions.map(({ project_id }) => project_id), DEFAULT_PROJECT])
+  return [...projects].map((value) => ({ value }))
+}

@@ -14,9 +14,8 @@ import type { PolicyAnswer } from '../schemas.ts'
 import { simulateCommands } from '../simulate/command.ts'
 import type { Simulation } from '../simulate/simulation.ts'
 import { simulationLines } from '../simulate/text.ts'
-import { type CommandContext, type PolicyCommandOptions, policyPath } from './command-context.ts'
+import { type CommandContext, type PolicyCommandOptions, policyPath, suggestProjects } from './command-context.ts'
 import { type RequestedPolicy, requestedPolicy } from './requested-policy.ts'
-import { suggestProjects } from './suggest.ts'
 
 /** Gives the command line `policy show`, `policy apply`, `policy remove` and `policy simulate`. */
 export const policyCommands = (options: PolicyCommandOptions): Plugin => ({

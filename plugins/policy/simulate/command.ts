@@ -1,8 +1,12 @@
 import type { Command } from '#lib/command'
 import { DEFAULT_PROJECT } from '#lib/session'
-import { type CommandContext, type PolicyCommandOptions, policyPath } from '../commands/command-context.ts'
+import {
+  type CommandContext,
+  type PolicyCommandOptions,
+  policyPath,
+  suggestProjects,
+} from '../commands/command-context.ts'
 import { requestedPolicy } from '../commands/requested-policy.ts'
-import { suggestProjects } from '../commands/suggest.ts'
 import { printSimulation } from './print.ts'
 import type { Simulation } from './simulation.ts'
 

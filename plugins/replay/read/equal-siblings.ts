@@ -1,7 +1,6 @@
 import type { TreeSpan } from '#lib/trace'
 import { standingDecision } from './decisions.ts'
 import { isUnseen } from './span-time.ts'
-import { isVolatile } from './volatile-attributes.ts'
 
 /** Fewer equal siblings are shown one by one. */
 const LEAST = 3
@@ -99,3 +98,14 @@ const groupOf = (spans: readonly TreeSpan[], ends: Uint32Array, members: readonl
   }
   return { count: members.length, own_end: ends[first] ?? 0, end: ends[last] ?? 0, end_ns, tokens, cost_micro }
 }
+
+const VOLATILE = [
+  /(?:^|[._])(?:id|ids|uuid|timestamp|time|started_at|ended_at|seq|port)$/,
+  /^gen_ai\.(?:usage|response)\./,
+  /^(?:thread|process)\./,
+  /(?:duration|latency|elapsed|time_to_first)/,
+  /^guard\.(?:usage\.|cost_micro|cost_told_micro|cost_source|price_version|usage_source|preview)/,
+]
+
+/** The attribute differs from call to call by nature: ids, times, usage. */
+export const isVolatile = (name: string): boolean => VOLATILE.some((pattern) => pattern.test(name))

@@ -11,11 +11,10 @@ import { rowsOf } from './merge.ts'
 import { OpenRun } from './open-run.ts'
 import { loadRun, OpenRuns } from './open-runs.ts'
 import { type Prepared, prepare } from './prepare.ts'
-import { addRecords, recordChanges } from './record-changes.ts'
 import { runChange } from './run-change.ts'
 import { newRow, rowWith } from './run-row.ts'
 import { changesWords } from './search-words.ts'
-import { Staging, unlessClaimed } from './staging.ts'
+import { addRecords, recordChanges, Staging, unlessClaimed } from './staging.ts'
 
 /** Spans of one run. */
 export const MAX_SPANS = 50_000

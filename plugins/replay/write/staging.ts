@@ -4,8 +4,7 @@ import { Pace, paced } from '#lib/time-slice'
 import type { StagedRow } from '../tables.ts'
 import { DAY_NS, nowNs } from '../time.ts'
 import { OpenRun } from './open-run.ts'
-import { prepare } from './prepare.ts'
-import { addRecords, recordChanges } from './record-changes.ts'
+import { type Prepared, prepare } from './prepare.ts'
 import { runChange } from './run-change.ts'
 import { isRoot, newRow, rowWith } from './run-row.ts'
 
@@ -165,3 +164,26 @@ export const unlessClaimed = (trace_id: string, now_ns: bigint): readonly Change
 /** Whether a process that wrote records has stopped. Where several hosts share the storage, process ids say nothing: those know of one another that are alive. */
 export const hasStopped = async (gateway: Gateway, writer: string): Promise<boolean> =>
   gateway.service('cluster').get()?.hasDied(writer) ?? hasExited(writer)
+
+/** The changes that store the records of a fragment; with `when`, none of them may be stored yet. */
+export const recordChanges = (
+  { spans, events, artifacts }: Prepared,
+  when: { readonly when?: 'absent' } = {},
+): Change[] => [
+  ...spans.filter(({ changed }) => changed).map(({ row }): Change => ({ table: 'spans', put: row, ...when })),
+  ...events.filter(({ changed }) => changed).map(({ row }): Change => ({ table: 'events', put: row, ...when })),
+  ...artifacts.filter(({ changed }) => changed).map(({ row }): Change => ({ table: 'artifacts', put: row, ...when })),
+]
+
+/** Adds the records of a fragment to its run, one per step. */
+export function* addRecords({ spans, events, artifacts, rebuild }: Prepared, run: OpenRun): Generator<undefined> {
+  // a run that was loaded again holds the changed records already
+  const isNew = ({ old, changed }: { readonly old: unknown; readonly changed: boolean }) =>
+    old === undefined || (changed && !rebuild)
+  for (const { row } of spans.filter(isNew)) yield void run.addSpan(row)
+  for (const event of events.filter(isNew)) {
+    if (event.old === undefined) yield void run.addEvent(event.row)
+    else yield void run.changeEvent(event.row)
+  }
+  for (const { row, old } of artifacts) if (old === undefined) yield void run.addArtifact(row)
+}

@@ -4,8 +4,7 @@ import type { FigureSums } from '#lib/trace'
 import { visibleAgent } from '../agents.ts'
 import type { AgentRow } from '../tables.ts'
 import { agentState, pauseButton, pauseForm } from './buttons.ts'
-import { decisionsText, playgroundChoices } from './list.ts'
-import type { PageParts } from './types.ts'
+import { decisionsText, type PageParts, playgroundChoices } from './list.ts'
 
 const MAX_ROWS = 50
 const WEEK_MS = 7 * 24 * 3_600_000

@@ -1,4 +1,4 @@
-import type { Gateway, Session, SessionRow } from 'guard-gateway/core'
+import type { Gateway, Reader, Session, SessionRow } from 'guard-gateway/core'
 import { approverField } from '#lib/approver'
 import { byRemainingShare } from '#lib/budget'
 import {
@@ -22,9 +22,7 @@ import { liveById } from '../queries.ts'
 import { totalInput } from '../views.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
 import { pausedMark } from './buttons.ts'
-import { type CallGroup, foldedCalls, LEAST_FOLDED } from './equal-calls.ts'
-import { decisionsText } from './list.ts'
-import type { PageParts } from './types.ts'
+import { decisionsText, type PageParts } from './list.ts'
 
 /** One session: what it used, what was decided about it, and the ways to stop it. Throws SESSION_NOT_FOUND. */
 export const detailPage = ({ gateway, live }: PageParts): Page => ({
@@ -200,3 +198,66 @@ const changeList = ({ now }: Ask, rows: readonly SessionEvent[]): Html =>
     ({ id, at, name, attributes }) =>
       html`<dt>${instantMark(at, now)}</dt><dd id="change-${id}">${words[name] ?? name}${typeof attributes?.reason === 'string' && html` <span class="quiet">${attributes.reason}</span>`}</dd>`,
   )}</dl>`
+
+/** Rows of a page, where a row may stand for many requests. */
+const PAGE_ROWS = 50
+const READ_ROWS = 100
+/** Requests that one page reads at most. */
+const MAX_READ = 1_000
+/** Fewer equal requests are shown one by one. */
+const LEAST_FOLDED = 3
+
+/** Requests in a row with the same body and the same decision, newest first. */
+type CallGroup = readonly [CallRecord, ...CallRecord[]]
+
+/** A page of the requests of a session, newest first, equal ones together. The cursor begins with the next group. */
+const foldedCalls = async (
+  storage: Reader,
+  session_id: string,
+  cursor: string | undefined,
+): Promise<{ readonly groups: readonly CallGroup[]; readonly next_cursor: string | null }> => {
+  const groups: [CallRecord, ...CallRecord[]][] = []
+  let read = 0
+  for await (const { call, from } of callsFrom(storage, session_id, cursor)) {
+    const group = groups.at(-1)
+    const isSame = group !== undefined && isEqual(group[0], call)
+    if (read >= MAX_READ || (!isSame && rowsOf(groups) >= PAGE_ROWS)) return { groups, next_cursor: from ?? null }
+    if (isSame) group.push(call)
+    else groups.push([call])
+    read++
+  }
+  return { groups, next_cursor: null }
+}
+
+/** Requests of a session, newest first, each with the cursor that begins with it; undefined for the very first. */
+async function* callsFrom(storage: Reader, session_id: string, cursor: string | undefined) {
+  let next: string | null | undefined = cursor
+  while (next !== null) {
+    let from: string | undefined = next
+    const page: Awaited<ReturnType<typeof readPage>> = await readPage(storage, session_id, next)
+    for (const [at, call] of page.rows.entries()) {
+      yield { call, from }
+      from = page.cursors?.[at]
+    }
+    next = page.next_cursor
+  }
+}
+
+const readPage = (storage: Reader, session_id: string, cursor: string | undefined) =>
+  storage.find('calls', {
+    where: { session_id },
+    limit: READ_ROWS,
+    cursors: true,
+    ...(cursor === undefined ? {} : { cursor }),
+  })
+
+const rowsOf = (groups: readonly CallGroup[]): number =>
+  groups.reduce((sum, { length }) => sum + (length < LEAST_FOLDED ? length : 1), 0)
+
+const isEqual = (one: CallRecord, other: CallRecord): boolean =>
+  one.fingerprint === other.fingerprint &&
+  one.decision === other.decision &&
+  one.reason === other.reason &&
+  one.rule_id === other.rule_id &&
+  one.model_requested === other.model_requested &&
+  one.outcome === other.outcome

@@ -4,8 +4,7 @@ import { shortId } from '#lib/ids'
 import type { Ask, Panel } from '#lib/page'
 import { sessionsSince } from '../queries.ts'
 import { nameMark, shortName } from './buttons.ts'
-import { decisionsText } from './list.ts'
-import type { PageParts } from './types.ts'
+import { decisionsText, type PageParts } from './list.ts'
 
 const DAY_MS = 86_400_000
 const MAX_ROWS = 8

@@ -34,8 +34,7 @@ import { budgetsOf } from './budgets.ts'
 import { agentState, nameMark, pauseButton, pauseForm } from './buttons.ts'
 import { detailPage } from './detail.ts'
 import { expensivePanel } from './expensive.ts'
-import { decisionsText, listPage, sessionTable } from './list.ts'
-import type { PageParts } from './types.ts'
+import { decisionsText, listPage, type PageParts, sessionTable } from './list.ts'
 
 /** Adds the pages of sessions and agents, and their forms. */
 export const addPages = (parts: PageParts): void => {

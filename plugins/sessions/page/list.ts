@@ -17,11 +17,12 @@ import {
 import { shortId } from '#lib/ids'
 import type { Ask, Page } from '#lib/page'
 import { RecentNames } from '#lib/trace'
-import type { SessionOrigin } from '../live.ts'
+import type { Agents } from '../agents.ts'
+import type { AgentKeys } from '../keys.ts'
+import type { LiveSessions, SessionOrigin } from '../live.ts'
 import { foundSessions, originOf, waitingSessions } from '../queries.ts'
 import { type Budgets, budgetMark, budgetsOf, tokensUsed } from './budgets.ts'
 import { nameMark, pauseButton, pausedMark, pauseForm, shortName } from './buttons.ts'
-import type { PageParts } from './types.ts'
 
 const PAGE_ROWS = 50
 /** Paused sessions that the navigation counts. */
@@ -173,4 +174,12 @@ export const decisionsText = ({
   ].filter((part) => part !== false)
   if (parts.length === 0) return html`<span class="quiet">none</span>`
   return html`${parts.map((part, at) => html`${at > 0 && ', '}${part}`)}`
+}
+
+/** What the pages serve from. */
+export interface PageParts {
+  readonly gateway: Gateway
+  readonly live: LiveSessions
+  readonly agents: Agents
+  readonly keys: AgentKeys
 }

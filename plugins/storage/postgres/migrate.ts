@@ -3,11 +3,11 @@ import { type Column, GuardError, type Table } from 'guard-gateway/core'
 import { databaseErrors } from '#lib/errors'
 import { sha256 } from '#lib/ids'
 import { keyOf } from '../kysely/shape.ts'
-import { backoff } from './connection/backoff.ts'
 import type { Connection } from './connection/connection.ts'
+import { backoff } from './connection/pool.ts'
 import { isConflict, isTimeout, sqlState } from './connection/sql-errors.ts'
 import { plain } from './connection/statement.ts'
-import { PG_TYPES } from './sql/types.ts'
+import { PG_TYPES } from './sql/clauses.ts'
 
 export interface MigrateOptions {
   readonly tables: readonly Table[]

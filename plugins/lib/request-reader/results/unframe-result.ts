@@ -1,6 +1,3 @@
-import { cline } from './cline.ts'
-import type { ResultFrame, UnframedResult } from './result-frame.ts'
-
 /** Beginnings of the texts that clients write for a tool that they did not run, or that failed. All are from recordings. */
 const beginnings = [
   // Codex 0.169
@@ -53,6 +50,22 @@ const beginnings = [
 ]
 
 const refused = new RegExp(`^[\\t-\\r ]{0,64}(?:${beginnings.join('|')})`)
+
+/** A tool result without the frame of its client. */
+interface UnframedResult {
+  /** The output of the tool itself; empty if it had none. */
+  readonly body: string
+  /** Null if the frame does not say whether the tool failed. */
+  readonly failed: boolean | null
+}
+
+/** The text that a client writes around tool results. */
+interface ResultFrame {
+  /** The client, the recorded version, and an example. */
+  readonly client: string
+  /** Removes the frame; undefined if the text has another frame or none. */
+  read(text: string): UnframedResult | undefined
+}
 
 /** A text of the client itself that reports a failure. It is recognised by its beginning: no output of a tool starts so. */
 const refusal: ResultFrame = {
@@ -159,6 +172,47 @@ const suffixFrame = (client: string, pattern: RegExp): ResultFrame => ({
       : { body: text.slice(0, text.length - found[0].length), failed: exitFailed(found[1]) ?? true }
   },
 })
+
+interface Answer {
+  readonly result?: unknown
+  readonly success?: unknown
+  readonly error?: unknown
+}
+
+const opening = /^\[?\{"(?:query|error)":/
+
+/** Cline 3.0: one object for each command or file, with `query`, `result`, `success` and perhaps `error`. A refusal is `{"error": …}`. */
+const cline: ResultFrame = {
+  client: 'Cline 3.0: `[{"query": …, "result": …, "success": true}]`',
+  read(text) {
+    if (!opening.test(text) || text.length > CHARS) return
+    const answers = parsed(text)
+    if (answers === undefined || !answers.every(isAnswer)) return
+    return framed(answers)
+  },
+}
+
+const parsed = (text: string): readonly unknown[] | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : [value]
+  } catch {
+    return undefined
+  }
+}
+
+const isAnswer = (value: unknown): value is Answer =>
+  typeof value === 'object' &&
+  value !== null &&
+  (typeof (value as Answer).success === 'boolean' || typeof (value as Answer).error === 'string')
+
+const framed = (answers: readonly Answer[]): UnframedResult => ({
+  body: answers.map(bodyOf).join('\n'),
+  failed: answers.some(({ success, error }) => success === false || typeof error === 'string'),
+})
+
+const bodyOf = ({ result, error }: Answer): string =>
+  [result, error].filter((part) => typeof part === 'string').join('\n')
 
 /** The frames of clients. Recordings are in `test/data/result-frames`. */
 const frames: readonly ResultFrame[] = [

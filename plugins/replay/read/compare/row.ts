@@ -1,8 +1,8 @@
 import { cutText } from '#lib/text'
 import type { TreeSpan } from '#lib/trace'
+import { isVolatile } from '../equal-siblings.ts'
 import { errorOf } from '../span-error.ts'
 import { isUnseen, knownDuration } from '../span-time.ts'
-import { isVolatile } from '../volatile-attributes.ts'
 
 /** Two spans that are compared, or one that only one run has. */
 export interface SpanPair {

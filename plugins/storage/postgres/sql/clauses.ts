@@ -2,7 +2,6 @@ import type { Column, Table } from 'guard-gateway/core'
 import { type RawBuilder, sql } from 'kysely'
 import { COMPARE } from '../../kysely/query.ts'
 import { type Clause, keyOf, takesValue } from '../../kysely/shape.ts'
-import { PG_TYPES } from './types.ts'
 
 /** A parameter with the type of a column. */
 export const typed = (place: number, kind: Column): RawBuilder<unknown> => sql`${place}::${sql.raw(PG_TYPES[kind])}`
@@ -40,3 +39,16 @@ export const keyTest = (table: Table, first: number): RawBuilder<boolean> =>
     keyOf(table).map((name): Clause => [name, 'eq']),
     first,
   )
+
+/** The type of each kind of column, as the catalogue of the database names it. */
+export const PG_TYPES = {
+  text: 'text',
+  integer: 'bigint',
+  int64: 'bigint',
+  real: 'double precision',
+  boolean: 'boolean',
+  // jsonb would lose the order of members, duplicates and exact integers
+  json: 'text',
+  // tokens as they are, found by GIN, also by their beginnings
+  search: 'tsvector',
+} as const satisfies Record<Column, string>
