@@ -42,7 +42,20 @@ const pictures: ReadonlySet<string> = new Set(['screenshot', 'snapshot', 'zoom',
 /** The effect of a call whose arguments are not known. */
 export const effectOfName = (tool: string): ToolEffect | null => byName(tool).effect
 
+/** Names whose effect is known: every request says each name again. When there are too many, it begins anew. */
+const known = new Map<string, NameEffect>()
+const MAX_KNOWN = 1_000
+
 const byName = (tool: string): NameEffect => {
+  const earlier = known.get(tool)
+  if (earlier !== undefined) return earlier
+  if (known.size === MAX_KNOWN) known.clear()
+  const effect = effectByName(tool)
+  known.set(tool, effect)
+  return effect
+}
+
+const effectByName = (tool: string): NameEffect => {
   const words = wordsOf(lastPart(tool))
   const whole = words.join('')
   if (named.has(whole)) {
