@@ -2,7 +2,7 @@ import { type Clock, type Gateway, GuardError, type Notice } from 'guard-gateway
 import { basicEnv } from '#lib/child-env'
 import { newId } from '#lib/ids'
 import { cleanNotice, type Notification, type NotifyResult, notifierKind } from '#lib/notifier'
-import { sees, visibleProjects } from '#lib/principal'
+import { sees } from '#lib/principal'
 import { type UpstreamClient, upstreamClientKind } from '#lib/upstream-client'
 import { Delivery, type ReceiverHealth } from './delivery.ts'
 import { Inbox } from './inbox.ts'
@@ -40,7 +40,7 @@ export class Notify {
   )
   readonly #rules: readonly ActiveRule[]
   #deliveries: ReadonlyMap<string, Delivery> | undefined
-  #latest: readonly TimedNotice[] = []
+  readonly #latest: (Notice & { readonly at: number })[] = []
   #listening = ''
 
   constructor(gateway: Gateway, options: NotifyOptions) {
@@ -62,7 +62,10 @@ export class Notify {
 
   /** Notices of late that whoever asks may see, the newest first. */
   get latest(): readonly TimedNotice[] {
-    return visibleProjects() === null ? this.#latest : this.#latest.filter(({ project_id }) => sees(project_id))
+    return this.#latest
+      .map(({ at, ...notice }) => ({ ...cleanNotice(this.#gateway.redact, notice), at }))
+      .filter(({ project_id }) => sees(project_id))
+      .reverse()
   }
 
   /** Remembers a notice; the rest is done in turns of its own. */
@@ -134,8 +137,10 @@ export class Notify {
   }
 
   #route(notice: Notice, at: number): void {
+    this.#latest.push({ ...notice, at })
+    if (this.#latest.length > MAX_LATEST) this.#latest.shift()
+    if (this.#rules.every(({ to }) => to.length === 0)) return
     const clean = { ...cleanNotice(this.#gateway.redact, notice), at }
-    this.#latest = [clean, ...this.#latest.slice(0, MAX_LATEST - 1)]
     for (const { rule, to } of receiversOf(this.#rules, clean)) rule.throttle.take({ ...clean, to })
   }
 
