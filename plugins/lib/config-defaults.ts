@@ -19,8 +19,8 @@ export const serverDefaults = {
   block_status_override: {},
 }
 
-/** What histories, bodies, caches and open runs take together, about: 48 MiB. */
-export const memoryDefaults = { budget_bytes: 50_331_648 }
+/** What histories, bodies, caches and open runs take together, about. 0: by the memory of the machine. */
+export const memoryDefaults = { budget_bytes: 0 }
 
 export const sessionDefaults = { idle_timeout_minutes: 30 }
 

@@ -1,4 +1,5 @@
-import { memoryDefaults } from '#lib/config-defaults'
+import { totalmem } from 'node:os'
+import { getHeapStatistics } from 'node:v8'
 
 const OBJECT_BYTES = 56
 const VALUE_BYTES = 8
@@ -40,6 +41,23 @@ declare module 'guard-gateway/core' {
   }
 }
 
+const MIB = 2 ** 20
+/** What stores keep of what is not in use at this moment. */
+const RESTING_BYTES = 48 * MIB
+const SMALLEST_BYTES = 48 * MIB
+const LARGEST_BYTES = 512 * MIB
+
+/**
+ * The budget of a gateway whose configuration names none, in bytes: an eighth of the smallest of these limits, 48 MiB to 512 MiB.
+ * `limits`: the memory of the machine and of its control group (0: none) and the heap limit of V8, in bytes.
+ */
+export const defaultBudgetBytes = (
+  limits = [totalmem(), process.constrainedMemory(), getHeapStatistics().heap_size_limit],
+): number => {
+  const smallest = Math.min(...limits.filter((limit) => limit > 0))
+  return Math.min(LARGEST_BYTES, Math.max(SMALLEST_BYTES, Math.floor(smallest / 8)))
+}
+
 /** How often it looks for stores that are not used. */
 const LOOK_MS = 30_000
 /** A store that this many looks have found unused is emptied. */
@@ -48,23 +66,27 @@ const IDLE_LOOKS = 4
 const HYSTERESIS = 1 / 16
 
 /**
- * Memory that several stores share by need: one may take what others leave. If all of them together hold more, unused stores shrink first,
- * then the largest. Stores that are not used for two minutes are emptied. It watches only while there is something to free.
+ * Memory that several stores share by need: one may take what others leave. If all of them together hold more than 48 MiB, unused stores
+ * shrink first, then the largest, but for what is in use at this moment; that may take the whole budget. Stores that are not used for two
+ * minutes are emptied. It watches only while there is something to free.
  */
 export class MemoryBudget {
   readonly bytes: number
+  /** What stores may hold that is not in use at this moment. */
+  readonly resting_bytes: number
   readonly #parts: MemoryPart[] = []
   readonly #quiet: (() => void)[] = []
   #held = 0
-  /** What may be held before stores shrink; more than the budget where what is in use cannot be freed. */
+  /** What may be held before stores shrink; more than `resting_bytes` while more is in use. */
   #allowed: number
   #isShrinking = false
   #timer: NodeJS.Timeout | undefined
 
   /** `bytes`: what all stores may hold, about. */
-  constructor(bytes: number = memoryDefaults.budget_bytes) {
+  constructor(bytes: number = defaultBudgetBytes()) {
     this.bytes = bytes
-    this.#allowed = bytes
+    this.resting_bytes = Math.min(bytes, RESTING_BYTES)
+    this.#allowed = this.resting_bytes
   }
 
   /** What stores hold. */
@@ -113,7 +135,6 @@ export class MemoryBudget {
 
   #look(): void {
     this.#timer = undefined
-    this.#allowed = this.bytes
     for (const part of this.#parts) {
       part.idle_looks = part.wasUsed ? 0 : part.idle_looks + 1
       part.wasUsed = false
@@ -121,6 +142,7 @@ export class MemoryBudget {
     const unused = this.#parts.filter((part) => part.idle_looks >= IDLE_LOOKS && isEmptied(part))
     const before = this.#held
     this.#shrinkAll(unused, 0)
+    this.#shrink()
     const used = Math.min(...this.#parts.map(({ idle_looks }) => idle_looks))
     if (used === 1 || (used > 1 && this.#held < before)) for (const act of this.#quiet) act()
     // once more, for what was in use; else that use will end with another
@@ -128,21 +150,27 @@ export class MemoryBudget {
   }
 
   #shrink(): void {
-    const target = this.bytes * (1 - HYSTERESIS)
+    const isUrgent = this.#held > this.bytes
+    const most = isUrgent ? this.bytes : this.resting_bytes
+    if (this.#held > most) this.#shrinkTo(most * (1 - HYSTERESIS), isUrgent)
+    this.#allowed = Math.max(this.resting_bytes, this.#held + this.resting_bytes * HYSTERESIS)
+  }
+
+  /** `isUrgent`: what is in use shrinks, too. */
+  #shrinkTo(target: number, isUrgent: boolean): void {
     const unused = this.#parts.filter((part) => part.idle_looks > 0 && !part.wasUsed && isEmptied(part))
     for (const part of unused.sort((a, b) => b.idle_looks - a.idle_looks))
-      if (this.#held > target) this.#shrinkAll([part], Math.max(0, part.bytes - (this.#held - target)))
-    if (this.#held > target) this.#shrinkAll(this.#parts, fairLevel(this.#parts, target))
-    this.#allowed = Math.max(this.bytes, this.#held + this.bytes * HYSTERESIS)
+      if (this.#held > target) this.#shrinkAll([part], Math.max(0, part.bytes - (this.#held - target)), isUrgent)
+    if (this.#held > target) this.#shrinkAll(this.#parts, fairLevel(this.#parts, target), isUrgent)
   }
 
   /** Shrinks those parts that hold more. */
-  #shrinkAll(parts: readonly MemoryPart[], bytes: number): void {
+  #shrinkAll(parts: readonly MemoryPart[], bytes: number, isUrgent = true): void {
     this.#isShrinking = true
     try {
       for (const part of parts) {
         const { wasUsed } = part
-        if (part.bytes > bytes) part.shrink(bytes)
+        if (part.bytes > bytes) part.shrink(bytes, isUrgent)
         part.wasUsed = wasUsed
       }
     } finally {
@@ -160,9 +188,10 @@ export interface PartOptions {
   readonly name: string
   /**
    * Frees what was used longest ago until the store holds at most so many bytes, and tells `hold` what is left.
-   * What is in use stays. Whatever it frees must be read or computed again when it is next needed.
+   * What is in use stays; unless `isUrgent`, so may what was used a moment ago. Whatever it frees must be read or computed again when it
+   * is next needed.
    */
-  readonly shrink: (bytes: number) => void
+  readonly shrink: (bytes: number, isUrgent: boolean) => void
   /** It is not emptied when it is not used, because what it frees cannot always be had again. */
   readonly staysIdle?: boolean
 }

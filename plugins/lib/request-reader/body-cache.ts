@@ -3,10 +3,15 @@ import { detachBuffer } from './buffer-ownership.ts'
 
 const MIN_BUFFER_BYTES = 4096
 const MAX_BODIES = 4096
-/** The largest body, as a part of the budget: 8 MiB of 48. */
+/** The largest body, as a part of the budget: 8 MiB of 48, 85 of 512. */
 const LARGEST_BODY = 1 / 6
-/** The most that idle buffers take, which wait for another body, as a part of the budget: 4 MiB of 48. */
+/** The most that idle buffers take, which wait for another body, as a part of what rests: 4 MiB of 48. */
 const IDLE_BUFFERS = 1 / 12
+/**
+ * A body that was used so long ago is in use no more, in milliseconds: reading it again costs a few milliseconds, which matters only to
+ * a conversation that goes on faster than this.
+ */
+const USE_MS = 1000
 /** The most bodies of one name: several conversations may share a session. */
 const MAX_PER_NAME = 16
 
@@ -18,11 +23,13 @@ export interface CachedBody<State> {
   state: State
   /** Size of the state in bytes, about. */
   state_bytes: number
+  /** When it was stored, in milliseconds of a clock that never goes back. */
+  used_at: number
 }
 
 /**
  * A cache of earlier request bodies by name. It holds at most 4,096 bodies, and what the memory budget has for them and their states,
- * and evicts the least recently used ones. The memory of an evicted body is freed at once: its buffer is old by then, and garbage
+ * and evicts the least recently used ones; those of the last second only when the whole budget is used. The memory of an evicted body is freed at once: its buffer is old by then, and garbage
  * collection would free it much later.
  */
 export class BodyCache<State> {
@@ -32,17 +39,19 @@ export class BodyCache<State> {
   readonly #max_body_bytes: number
   readonly #max_idle_bytes: number
   readonly #memory: MemoryPart
+  readonly #now: () => number
   /** Without idle buffers. */
   #bytes = 0
   #idle_bytes = 0
   #count = 0
 
   /** `sizeOf` estimates the bytes of a state. */
-  constructor(sizeOf: (state: State) => number, budget: MemoryBudget) {
+  constructor(sizeOf: (state: State) => number, budget: MemoryBudget, now = () => performance.now()) {
     this.#sizeOf = sizeOf
+    this.#now = now
     this.#max_body_bytes = budget.bytes * LARGEST_BODY
-    this.#max_idle_bytes = budget.bytes * IDLE_BUFFERS
-    this.#memory = budget.part({ name: 'bodies', shrink: (bytes) => this.#shrink(bytes) })
+    this.#max_idle_bytes = budget.resting_bytes * IDLE_BUFFERS
+    this.#memory = budget.part({ name: 'bodies', shrink: (bytes, isUrgent) => this.#shrink(bytes, isUrgent) })
   }
 
   /** The bodies of this name, the latest first. */
@@ -53,13 +62,14 @@ export class BodyCache<State> {
   /** Adds a copy of a body. `reuse`, an entry of the same name, is overwritten with it. */
   set(name: string, body: Buffer, state: State, reuse: CachedBody<State> | undefined): void {
     if (body.length > this.#max_body_bytes) return
-    const entry = reuse ?? { bytes: EMPTY, length: 0, state, state_bytes: 0 }
+    const entry = reuse ?? { bytes: EMPTY, length: 0, state, state_bytes: 0, used_at: 0 }
     if (entry.bytes.length < body.length) {
       this.#release(entry.bytes)
       entry.bytes = this.#allocate(body.length)
     }
     body.copy(entry.bytes)
     entry.length = body.length
+    entry.used_at = this.#now()
     entry.state = state
     this.#bytes -= entry.state_bytes
     entry.state_bytes = this.#sizeOf(state)
@@ -83,8 +93,10 @@ export class BodyCache<State> {
     this.#memory.hold(this.#bytes + this.#idle_bytes)
   }
 
-  #shrink(bytes: number): void {
-    while (this.#bytes + this.#max_idle_bytes > bytes && this.#count > 0) this.#evictOldest()
+  #shrink(bytes: number, isUrgent: boolean): void {
+    const unused_since = isUrgent ? Number.POSITIVE_INFINITY : this.#now() - USE_MS
+    while (this.#bytes + this.#max_idle_bytes > bytes && this.#count > 0 && this.#usedLongestAgo() < unused_since)
+      this.#evictOldest()
     if (this.#bytes + this.#idle_bytes > bytes) this.#freeIdle()
     this.#hold()
   }
@@ -103,6 +115,12 @@ export class BodyCache<State> {
     if (bodies.length > MAX_PER_NAME) this.#evict(bodies.pop())
     this.#byName.delete(name)
     this.#byName.set(name, bodies)
+  }
+
+  /** When the name that was used longest ago was. */
+  #usedLongestAgo(): number {
+    for (const [latest] of this.#byName.values()) return latest?.used_at ?? 0
+    return 0
   }
 
   #evictOldest(): void {

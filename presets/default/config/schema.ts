@@ -260,7 +260,13 @@ export const configSchema = Type.Object(
     server: serverSchema,
     storage: storageSchema,
     memory: Type.Object(
-      { budget_bytes: count(memory.budget_bytes, 'histories, bodies, caches and open runs together, about') },
+      {
+        budget_bytes: Type.Integer({
+          minimum: 0,
+          default: memory.budget_bytes,
+          description: 'histories, bodies, caches and open runs; 0: 48 to 512 MiB, by the machine',
+        }),
+      },
       section,
     ),
     sessions: Type.Object(

@@ -141,6 +141,12 @@ const storage: Check = async ({ config, gateway, unopened }) => {
   ]
 }
 
+/** What the stores of a gateway may hold together. */
+const memory: Check = ({ gateway }) => {
+  const budget = gateway?.service('memory_budget').get()
+  return budget === undefined ? [] : [ok(`memory of stores: up to ${bytesText(budget.bytes)} (memory.budget_bytes)`)]
+}
+
 const run = promisify(execFile)
 const MIN_KEY = 16
 
@@ -264,6 +270,7 @@ const checks: readonly Check[] = [
   address,
   tls,
   storage,
+  memory,
   plugins,
   clock,
   mode,

@@ -78,6 +78,7 @@ test('each error has a remedy', async (context) => {
   assert.match(out, /✗ upstream one has no api_key\n {2}→ .*auth: none/)
   assert.match(out, /✓ upstream own at http:\/\/127\.0\.0\.1:9/)
   assert.match(out, /! storage\.backend is memory/)
+  assert.match(out, /memory of stores: up to \d/)
   assert.match(out, /! .*profiles\/env leads to another address/)
 })
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
-import { estimatedBytes, MemoryBudget, type PartOptions } from '#lib/memory-budget'
+import { defaultBudgetBytes, estimatedBytes, MemoryBudget, type PartOptions } from '#lib/memory-budget'
 
 const LOOK_MS = 30_000
+const MIB = 2 ** 20
 
 /** A store of so many bytes, of which `inUse` cannot be freed. */
 const storeIn = (budget: MemoryBudget, name: string, options: Partial<PartOptions> = {}) => {
@@ -113,10 +114,48 @@ describe('a memory budget', () => {
     assert.equal(budget.held, 0)
   })
   it('adds up parts of one name', () => {
-    const budget = new MemoryBudget()
+    const budget = new MemoryBudget(48 * MIB)
     for (const bytes of [1, 2]) storeIn(budget, 'same').hold(bytes)
-    assert.deepEqual([budget.bytes, [...budget.byName()]], [48 * 1024 * 1024, [['same', 3]]])
+    assert.deepEqual([budget.bytes, [...budget.byName()]], [48 * MIB, [['same', 3]]])
     budget.end()
+  })
+})
+
+describe('the budget of a gateway that configures none', () => {
+  for (const [what, limits, mebibytes] of [
+    ['an eighth of a machine', [2048, 0, 4096], 256],
+    ['at least 48 MiB in a small container', [2048, 256, 4096], 48],
+    ['an eighth of what its control group may have', [65_536, 1024, 4096], 128],
+    ['less where the heap of V8 is small', [65_536, 0, 512], 64],
+    ['at most 512 MiB', [65_536, 0, 16_384], 512],
+  ] as const)
+    it(`is ${what}`, () => assert.equal(defaultBudgetBytes(limits.map((limit) => limit * MIB)), mebibytes * MIB))
+})
+
+describe('a budget of more than 48 MiB', () => {
+  it('is used beyond them by what is in use, and by that alone', () => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    const budget = new MemoryBudget(96 * MIB)
+    const store = { bytes: 0, inUse: 0 }
+    const part = budget.part({
+      name: 'bodies',
+      shrink: (bytes, isUrgent) => {
+        store.bytes = isUrgent ? bytes : Math.min(store.bytes, Math.max(bytes, store.inUse))
+        part.hold(store.bytes)
+      },
+    })
+    const hold = (mebibytes: number) => {
+      store.bytes = mebibytes * MIB
+      part.hold(store.bytes)
+      return budget.held / MIB
+    }
+    store.inUse = 80 * MIB
+    assert.deepEqual([hold(48), hold(70), hold(90), hold(97)], [48, 70, 80, 90])
+    store.inUse = 0
+    mock.timers.tick(LOOK_MS)
+    assert.equal(budget.held, 45 * MIB)
+    budget.end()
+    mock.timers.reset()
   })
 })
 

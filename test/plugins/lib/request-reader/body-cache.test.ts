@@ -35,6 +35,26 @@ describe('cached bodies', () => {
     bodies.set('one more', body, 0, undefined)
     assert.deepEqual([bodies.get('a').length, bodies.get('38').length], [0, 1])
   })
+  it('take more than 48 MiB of a larger budget only while they are used', () => {
+    let now = 0
+    const budget = new MemoryBudget(96 * MIB)
+    const bodies = new BodyCache<number>(
+      (state) => state,
+      budget,
+      () => now,
+    )
+    const body = Buffer.alloc(MIB)
+    const cached = () => budget.held / MIB
+    for (let index = 0; index < 80; index++) bodies.set(`${index}`, body, 0, undefined)
+    assert.equal(cached(), 80)
+    // sessions in turns beyond the budget: each body is copied once, and evicts those that were used longest ago
+    for (let index = 80; index < 200; index++) bodies.set(`${index}`, body, 0, undefined)
+    assert.ok(cached() <= 96)
+    now += 1001
+    for (let index = 0; index < 10; index++) bodies.set(`later ${index}`, body, 0, undefined)
+    assert.ok(cached() <= 48)
+    assert.equal(bodies.get('later 0').length, 1)
+  })
   it('are not kept if one takes more than a sixth of it', () => {
     assert.deepEqual(kept(1, 8 * MIB, 0), [0])
     assert.deepEqual(kept(1, 8 * MIB + 1, 0), [])
