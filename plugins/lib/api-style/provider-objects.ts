@@ -20,6 +20,9 @@ const collections: ReadonlyMap<string, string | null> = new Map([
   ['assistants', 'assistant'],
   ['threads', 'thread'],
   ['skills', 'skill'],
+  ['environments', 'environment'],
+  ['vaults', 'vault'],
+  ['memory_stores', 'memory_store'],
   ['videos', 'video'],
   ['tunedmodels', 'tuned_model'],
   ['model', null],
@@ -65,7 +68,7 @@ const members: ReadonlyMap<string, string> = new Map(
     conversation: ['conversation', 'conversation_id'],
     file: [
       ...['file_id', 'file_ids', 'input_file_id', 'output_file_id', 'error_file_id', 'training_file'],
-      ...['validation_file', 'result_files', 'fileUri', 'file_uri', 'fileId', 'fileIds'],
+      ...['validation_file', 'result_files', 'fileUri', 'file_uri', 'fileId', 'fileIds', 'fileName', 'file_name'],
     ],
     upload: ['upload_id'],
     batch: ['batch_id'],
@@ -76,7 +79,11 @@ const members: ReadonlyMap<string, string> = new Map(
     eval: ['eval_id'],
     assistant: ['assistant_id'],
     skill: ['skill_id'],
-    video: ['video_id'],
+    video: ['video_id', 'video'],
+    thread: ['thread_id'],
+    environment: ['environment_id'],
+    vault: ['vault_ids'],
+    memory_store: ['memory_store_id'],
   }).flatMap(([kind, names]) => names.map((name) => [name, kind] as const)),
 )
 
@@ -107,7 +114,12 @@ const readMembers = (object: JsonObject, found: ProviderObject[], open: unknown[
     if (kind !== undefined) for (const named of objectsNamed(kind, name, value)) found.push(named)
     if (typeof value === 'object' && value !== null && !isArgument(object, name)) open.push(value)
   }
+  // the source of an eval
+  if (object.type === 'file_id') for (const named of objectsNamed('file', 'id', object.id)) found.push(named)
 }
+
+/** Elsewhere the name of a file, or words. */
+const PATHS_ALONE: ReadonlySet<string> = new Set(['fileName', 'file_name', 'video'])
 
 /** What a tool is called with: a model or a person wrote it. */
 const isArgument = (object: JsonObject, name: string): boolean =>
@@ -124,6 +136,7 @@ const objectsNamed = (kind: string, name: string, value: unknown): readonly Prov
   if (Array.isArray(value)) return value.flatMap((each) => (Array.isArray(each) ? [] : objectsNamed(kind, name, each)))
   const text = isJsonObject(value) ? value.id : name === 'prompt' ? undefined : value
   if (typeof text !== 'string' || text.length > MAX_ID) return []
+  if (PATHS_ALONE.has(name) && text === value && !text.includes('/')) return []
   const id = text.trim()
   return id.includes('/') ? objectsInPath(decodedText(`/${id.split(/[?#]/, 1)[0]}`)) : id === '' ? [] : [{ kind, id }]
 }

@@ -80,6 +80,8 @@ export const kinds: Readonly<Record<string, Kind>> = {
           contents: [{ role: 'user', parts: [{ fileData: { fileUri: `https://files.example/v1beta/files/${id}` } }] }],
         }),
       ],
+      ['/v1/batches', (id) => ({ batch: { inputConfig: { fileName: `files/${id}` } } })],
+      ['/v1/evals', (id) => ({ data_source: { type: 'jsonl', source: { type: 'file_id', id } } })],
       [
         '/v1/messages/batches',
         (file_id) => ({
