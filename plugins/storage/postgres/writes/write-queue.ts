@@ -1,5 +1,5 @@
 import { type DriverChange, type DriverWriteOptions, GuardError } from 'guard-gateway/core'
-import type { State } from '../../kysely/state.ts'
+import { SlowCommits, type State } from '../../kysely/state.ts'
 import type { Connection } from '../connection/connection.ts'
 import { backoff, type Pool } from '../connection/pool.ts'
 import { failureKind, isFull } from '../connection/sql-errors.ts'
@@ -16,6 +16,8 @@ const MAX_BYTES = 64 * 1024 * 1024
 const MAX_CONFLICTS = 20
 /** A batch that lost its connection so often may be what ends the connections. */
 const MAX_LOSSES = 10
+/** A commit that takes longer makes the storage `busy`. */
+const SLOW_MS = 1_000
 
 export interface QueueOptions {
   /** How many batches run at once. */
@@ -49,7 +51,7 @@ export class WriteQueue {
     this.#markers = markers
     this.#statements = statements
     this.#options = options
-    this.#slow = new SlowCommits(state)
+    this.#slow = new SlowCommits(state, SLOW_MS, () => this.#running.size > 0)
   }
 
   /** Adds a batch. Rejects with OVERLOADED if the queue is full. */
@@ -112,12 +114,12 @@ export class WriteQueue {
 
   async #attempt(connection: Connection, group: readonly Batch[]): Promise<void> {
     const [batch] = group
-    this.#slow.started()
+    if (this.#running.size === 0) this.#slow.begin(performance.now())
     for (const one of group) this.#running.add(one)
     if (batch?.uncertain === undefined) await this.#transact(connection, group)
     else await this.#findOut(connection, batch, batch.uncertain)
     for (const one of group) this.#running.delete(one)
-    this.#slow.ended()
+    if (this.#running.size > 0) this.#slow.begin(performance.now())
   }
 
   /** Writes batches in one transaction. If that fails, each gets one of its own. */
@@ -238,45 +240,6 @@ export class WriteQueue {
 }
 
 const wrongBatch = (message: string): TypeError => new TypeError(`The batch cannot be written: ${message}`)
-
-const SLOW_MS = 1_000
-
-/** Says `busy` while a commit takes over a second. One timer looks once a second while something runs. */
-class SlowCommits {
-  readonly #state: State
-  #running = 0
-  #since = 0
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(state: State) {
-    this.#state = state
-  }
-
-  started(): void {
-    if (this.#running++ === 0) this.#since = performance.now()
-    this.#timer ??= this.#check(SLOW_MS)
-  }
-
-  /** A commit has ended, whichever: the server is at work. */
-  ended(): void {
-    this.#running--
-    this.#since = performance.now()
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer)
-  }
-
-  #check(delay: number): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#timer = undefined
-      if (this.#running === 0) return
-      const remaining = SLOW_MS - (performance.now() - this.#since)
-      if (remaining <= 0 && this.#state.now === 'ok') this.#state.set('busy')
-      this.#timer = this.#check(remaining > 0 ? remaining : SLOW_MS)
-    }, delay).unref()
-  }
-}
 
 /** The most batches of one transaction. */
 const MAX_GROUP = 8

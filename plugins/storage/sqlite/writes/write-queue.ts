@@ -1,4 +1,4 @@
-import type { State } from '../../kysely/state.ts'
+import { SlowCommits, type State } from '../../kysely/state.ts'
 import type { BatchValues, Failure, FromWorker, ToWorker } from '../protocol.ts'
 import type { RedoLog } from '../redo-log/redo-log.ts'
 import { Batch, overloaded, type Waiter } from './batch.ts'
@@ -19,7 +19,7 @@ export class WriteQueue {
   readonly #dependencies: WriteDependencies
   readonly #state: State
   readonly #retry_ms: number
-  readonly #slowCommit: SlowCommitTimer
+  readonly #slow: SlowCommits
   readonly #next: NextMessage
   /** The batches of the messages that are not answered. Each message gets a new map: a map that is reused keeps its old tables, and what they held, until the next full garbage collection. */
   #sent = new Map<number, Batch>()
@@ -40,8 +40,7 @@ export class WriteQueue {
     this.#dependencies = dependencies
     this.#state = state
     this.#retry_ms = retry_ms
-    const onSlow = () => state.now === 'ok' && state.set('busy')
-    this.#slowCommit = new SlowCommitTimer(slow_ms, () => this.#sent.size > 0, onSlow)
+    this.#slow = new SlowCommits(state, slow_ms, () => this.#sent.size > 0)
     this.#next = new NextMessage(dependencies.log)
   }
 
@@ -115,7 +114,7 @@ export class WriteQueue {
   /** Flushes. Held batches are then refused, or the next process replays them from the log. */
   async end(): Promise<void> {
     await this.flush()
-    this.#slowCommit.stop()
+    this.#slow.stop()
     for (const timer of [this.#retry, this.#groupTimer]) clearTimeout(timer)
     const reason = this.#state.now === 'full' ? 'full' : 'failing'
     for (const batch of this.#held) this.#uncount(batch).fail({ reason, message: 'the gateway is closing' })
@@ -172,7 +171,7 @@ export class WriteQueue {
     this.#sent = sent
     this.#dependencies.post({ kind: 'write', parts, bytes })
     this.#sent_at = performance.now()
-    this.#slowCommit.started(this.#sent_at)
+    this.#slow.begin(this.#sent_at)
   }
 
   /** Removes a sent batch that is answered. */
@@ -242,41 +241,6 @@ export class WriteQueue {
     this.#waiting = this.#held.concat(this.#waiting)
     this.#held = []
     this.#schedule()
-  }
-}
-
-/** Detects slow commits. It uses one timer, which checks at most once per `slow_ms`, however many commits run. */
-class SlowCommitTimer {
-  readonly #slow_ms: number
-  readonly #isCommitting: () => boolean
-  readonly #onSlow: () => void
-  #started_at = 0
-  #timer: NodeJS.Timeout | undefined
-
-  /** `isCommitting`: a commit is running. */
-  constructor(slow_ms: number, isCommitting: () => boolean, onSlow: () => void) {
-    this.#slow_ms = slow_ms
-    this.#isCommitting = isCommitting
-    this.#onSlow = onSlow
-  }
-
-  started(now: number): void {
-    this.#started_at = now
-    this.#timer ??= this.#check(this.#slow_ms)
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer)
-  }
-
-  #check(delay: number): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#timer = undefined
-      if (!this.#isCommitting()) return
-      const remaining = this.#slow_ms - (performance.now() - this.#started_at)
-      if (remaining <= 0) this.#onSlow()
-      this.#timer = this.#check(remaining > 0 ? remaining : this.#slow_ms)
-    }, delay).unref()
   }
 }
 
