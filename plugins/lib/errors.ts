@@ -17,12 +17,16 @@ interface ObjectSchema {
   readonly properties: object
 }
 
+/** As `rejectUnknown`, for the parameters of a schema. */
+export const rejectUnknownFilters = (query: object, { properties }: ObjectSchema): void =>
+  rejectUnknown(query, Object.keys(properties))
+
 /** Refuses an unknown query parameter: ignoring it would answer another question. Throws UNKNOWN_FILTER. */
-export const rejectUnknownFilters = (query: object, { properties }: ObjectSchema): void => {
-  const known = Object.keys(properties)
+export const rejectUnknown = (query: object, known: readonly string[]): void => {
   const odd = Object.keys(query).find((name) => !known.includes(name))
   if (odd === undefined) return
-  throw new GuardError('UNKNOWN_FILTER', `There is no filter "${odd}"; there is ${known.join(', ')}.`, { known })
+  const message = `There is no parameter "${odd}"; there is ${known.join(', ') || 'none'}.`
+  throw new GuardError('UNKNOWN_FILTER', message, { known })
 }
 
 /** A database that this gateway must not or cannot use. Every storage backend raises them; the store registers them. */

@@ -48,6 +48,15 @@ export const hasRoundedInteger = (value: unknown): boolean => {
   return false
 }
 
+/** The JSON value of a text; undefined if it is none. */
+export const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** A JSON object whose members are still to be examined. */
 export type JsonObject = Readonly<Record<string, unknown>>
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { type Gateway, GuardError, type Rule } from 'guard-gateway/core'
 import { APPROVER_HEADER } from '#lib/approver'
-import { jsonObjectOf } from '#lib/json'
+import { jsonIn, jsonObjectOf } from '#lib/json'
 
 /** What an endpoint of the gateway answered. */
 export interface Answered {
@@ -32,18 +32,10 @@ export const administrationOf =
 /** Gives a project these rules as its own policy unless it has that already. Throws INVALID_POLICY with what the endpoint said. */
 export const setRules = async (call: Administration, project: string, rules: readonly Rule[]): Promise<void> => {
   const path = `/api/policies/${project}`
-  const before = jsonObjectOf(parsed((await call('GET', path)).body))
+  const before = jsonObjectOf(jsonIn((await call('GET', path)).body))
   if (before.source === 'own' && before.mode === null && isDeepStrictEqual(before.rules, rules)) return
   const { status, body } = await call('PUT', path, { mode: null, rules })
   if (status === 200) return
-  const message = jsonObjectOf(jsonObjectOf(parsed(body)).error).message
+  const message = jsonObjectOf(jsonObjectOf(jsonIn(body)).error).message
   throw new GuardError('INVALID_POLICY', `The rules of "${project}" were refused (${status}): ${String(message)}`)
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,5 @@
 import { StreamSplitter } from '#lib/api-style'
-import { type JsonObject, jsonObjectOf, listOf } from '#lib/json'
+import { type JsonObject, jsonIn, jsonObjectOf, listOf } from '#lib/json'
 
 /**
  * Extracts text from the first bytes of a reply, JSON or a stream of events or JSON, in any known API style.
@@ -8,11 +8,11 @@ import { type JsonObject, jsonObjectOf, listOf } from '#lib/json'
 export const replyText = (head: Uint8Array): string => {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
   const text = utf8.decode(bytes)
-  const whole = text.startsWith('{') ? parsed(text) : undefined
+  const whole = text.startsWith('{') ? jsonIn(text) : undefined
   if (whole !== undefined) return jsonText(whole)
   const deltas: string[] = []
   const events = new StreamSplitter(
-    (data, start, end) => void deltas.push(deltaText(parsed(data.toString('utf8', start, end)))),
+    (data, start, end) => void deltas.push(deltaText(jsonIn(data.toString('utf8', start, end)))),
   )
   events.push(bytes)
   return deltas.join('')
@@ -20,15 +20,6 @@ export const replyText = (head: Uint8Array): string => {
 
 /** Skips a byte order mark. */
 const utf8 = new TextDecoder()
-
-/** Undefined for incomplete or empty JSON. */
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 const jsonText = (body: unknown): string => {
   const { content, choices, output } = jsonObjectOf(body)

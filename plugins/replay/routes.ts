@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
 import { replayDefaults } from '#lib/config-defaults'
+import { rejectUnknownFilters } from '#lib/errors'
 import { ConcurrencyLimit, projectHeader } from '#lib/http'
 import { Type } from '#lib/json'
 import { steps } from '#lib/time'
@@ -12,7 +13,7 @@ import { priceRoutes } from './api/price-routes.ts'
 import { readRoutes } from './api/read-routes.ts'
 import { batchBody, importQuery, spanBody, streamQuery, traceBody } from './api/request-schemas.ts'
 import { batchAnswer, filesOf, importAnswer, retentionAnswer, spanAnswer, traceAnswer } from './api/response-schemas.ts'
-import { checkParameters, routeSchema } from './api/route-schema.ts'
+import { routeSchema } from './api/route-schema.ts'
 import { acceptForms, FileForm, readFileForm } from './import/form.ts'
 import type { ImportAnswer } from './import/import.ts'
 import type { Imports } from './import/imports.ts'
@@ -126,7 +127,7 @@ const maintenanceRoutes = (app: FastifyInstance, retention: Retention, stream: S
     response: { 200: filesOf('Until either side ends it.', { 'text/event-stream': Type.String() }) },
   })
   app.get<{ Querystring: RawQuery }>('/stream', { schema }, async ({ headers, query, raw }, reply) => {
-    checkParameters(query, Object.keys(streamQuery.properties))
+    rejectUnknownFilters(query, streamQuery)
     const events = stream.open(kindOf(query), lastId(headers['last-event-id']))
     raw.socket.once('close', () => stream.close(events))
     return reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-store').send(events)

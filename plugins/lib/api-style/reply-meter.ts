@@ -1,5 +1,5 @@
 import type { Meter, ProviderObject, Reading, ReplyAbout, Usage } from 'guard-gateway/core'
-import { isJsonObject, type JsonObject, jsonObjectOf, nonEmptyText } from '#lib/json'
+import { isJsonObject, type JsonObject, jsonIn, jsonObjectOf, nonEmptyText } from '#lib/json'
 import { EventSplitter, type OnData } from '#lib/sse'
 import { BufferedBody } from './buffered-body.ts'
 import { StreamSplitter } from './stream-splitter.ts'
@@ -141,7 +141,7 @@ class BodyMeter implements Meter {
   end(): Reading {
     const draft = this.#draft
     const text = bodyText(this.#body.chunks)
-    const value = parsed(text)
+    const value = jsonIn(text)
     if (this.#status >= 400) {
       draft.error = providerError(value) ?? { type: null, code: null, message: text.trim().slice(0, MESSAGE_LIMIT) }
       draft.complete = value !== undefined
@@ -172,21 +172,12 @@ const utf8 = new TextDecoder()
 const bodyText = (chunks: readonly Uint8Array[]): string =>
   utf8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
 
-/** The JSON value of a text; undefined if it is none. */
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The JSON object that a whole body is; an empty one if it is none. */
-export const parsedBody = (chunks: readonly Uint8Array[]): JsonObject => jsonObjectOf(parsed(bodyText(chunks)))
+export const parsedBody = (chunks: readonly Uint8Array[]): JsonObject => jsonObjectOf(jsonIn(bodyText(chunks)))
 
 /** The JSON object in these bytes; an empty one if there is none. */
 export const parsedEvent = (bytes: Buffer, start: number, end: number): JsonObject =>
-  jsonObjectOf(parsed(bytes.toString('utf8', start, end)))
+  jsonObjectOf(jsonIn(bytes.toString('utf8', start, end)))
 
 /** A provider's error from a body or event that holds one, in any of the forms in use; null if there is none. */
 export const providerError = (value: unknown): Reading['error'] => {

@@ -3,6 +3,7 @@ import {
   isJsonObject,
   isScanFault,
   type JsonValue,
+  jsonIn,
   memberIn,
   removalsFrom,
   removeMembers,
@@ -11,6 +12,7 @@ import {
   sourceOf,
   stringIn,
 } from '#lib/json'
+
 import { errorFrame, type Frame, resultFrame } from '#lib/json-rpc'
 import { type ClientResponse, errorResponse, resultResponse } from '../relay/response.ts'
 import type { Bundle } from './bundle.ts'
@@ -249,21 +251,13 @@ const cursorText = ({ kind, pages, servers }: PageCursor): string =>
 
 /** What a cursor says; undefined for one that is none of this list. */
 const readCursor = (kind: Kind, text: string): PageCursor | undefined => {
-  const read = readMaybe(Buffer.from(text, 'base64url').toString())
+  const read = jsonIn(Buffer.from(text, 'base64url').toString())
   if (!Array.isArray(read)) return undefined
   const [of, pages, servers] = read as readonly unknown[]
   if (of !== kind || !Number.isSafeInteger(pages) || Number(pages) < 1 || !isJsonObject(servers)) return undefined
   const entries = Object.entries(servers)
   if (entries.length === 0 || !entries.every(([, cursor]) => typeof cursor === 'string')) return undefined
   return { kind, pages: Number(pages), servers: servers as Readonly<Record<string, string>> }
-}
-
-const readMaybe = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** An entry of a list, and its server's own name for it. */

@@ -1,4 +1,5 @@
 import { failureTags, GuardError, type Order, type Origin, type Query, type Test } from 'guard-gateway/core'
+import { rejectUnknown } from '#lib/errors'
 import { parseDatedCursor } from '#lib/paging'
 import { queryTokens } from '#lib/text'
 import { instantOf } from '#lib/time'
@@ -56,12 +57,7 @@ const invalid = (name: Name, expected: string): GuardError =>
 
 /** Storage query of a list, all but its agent, which has two columns; `now` is milliseconds since 1970. Throws UNKNOWN_FILTER and INVALID_FILTER. */
 export const runQuery = (query: RawQuery, now: number): Query<RunRow> => {
-  for (const name of Object.keys(query)) {
-    if (!filterNames.some((known) => known === name))
-      throw new GuardError('UNKNOWN_FILTER', `There is no filter "${name}"; there is ${filterNames.join(', ')}.`, {
-        known: filterNames,
-      })
-  }
+  rejectUnknown(query, filterNames)
   const search = tokensOf(query)
   const { cursor, now: begun } = parseDatedCursor(oneOf(query, 'cursor'), now)
   return {

@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
+import { rejectUnknown, rejectUnknownFilters } from '#lib/errors'
 import { Type } from '#lib/json'
 import { replayErrors } from '../error-codes.ts'
 import { priceEntry, priceReport } from '../pricing/price-report.ts'
 import type { Pricing } from '../pricing/pricing.ts'
 import type { RawQuery } from './filters.ts'
 import { count, orNull, text, textOrNull } from './record-schemas.ts'
-import { checkParameters, routeSchema } from './route-schema.ts'
+import { routeSchema } from './route-schema.ts'
 
 const price = (description: string) => Type.Integer({ minimum: 0, description })
 const parts = {
@@ -79,14 +80,14 @@ export const priceRoutes = (app: FastifyInstance, gateway: Gateway, pricing: Pri
     response: { 200: reportAnswer },
   })
   app.get<{ Querystring: RawQuery }>('/prices', { schema: report }, async ({ query }) => {
-    checkParameters(query, [])
+    rejectUnknown(query, [])
     await pricing.check()
     return priceReport(gateway, pricing)
   })
 
   const one = routeSchema('The price of a model', { querystring: modelQuery, response: { 200: entryAnswer } })
   app.get<{ Querystring: RawQuery }>('/prices/model', { schema: one }, async ({ query }) => {
-    checkParameters(query, ['model'])
+    rejectUnknownFilters(query, modelQuery)
     await pricing.check()
     const entry = priceEntry(pricing.prices, String(query.model ?? ''))
     if (entry !== undefined) return entry

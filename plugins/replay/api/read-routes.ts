@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Gateway, GuardError } from 'guard-gateway/core'
+import { rejectUnknown, rejectUnknownFilters } from '#lib/errors'
 import { type ExportOptions, exportFormatKind } from '#lib/export-format'
 import { isJsonObject, Type } from '#lib/json'
 import { runSummary, streamTrace, type TraceReader } from '#lib/trace-file'
@@ -23,7 +24,7 @@ import { findRuns } from './find-runs.ts'
 import { bundleSchema } from './record-schemas.ts'
 import { compareBody, editBody, exportQuery, pinBody, rowsQuery, runParams, runsQuery } from './request-schemas.ts'
 import { compareAnswer, editAnswer, filesOf, pinAnswer, rowsAnswer, runsPage, useAnswer } from './response-schemas.ts'
-import { checkParameters, routeSchema } from './route-schema.ts'
+import { routeSchema } from './route-schema.ts'
 
 interface Named {
   readonly Params: { readonly trace_id: string }
@@ -54,7 +55,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
     response: { 200: exportFiles(gateway) },
   })
   app.get<Named>('/runs/:trace_id/export', { schema: file }, async ({ params, query }, reply) => {
-    checkParameters(query, Object.keys(exportQuery.properties))
+    rejectUnknownFilters(query, exportQuery)
     const { format = 'json', names } = query
     const entry = gateway.registry(exportFormatKind).get(String(format))
     if (entry === undefined) {
@@ -86,7 +87,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
     response: { 200: rowsAnswer },
   })
   app.get<Named>('/runs/:trace_id/rows', { schema: rows }, async ({ params, query }) => {
-    checkParameters(query, Object.keys(rowsQuery.properties))
+    rejectUnknownFilters(query, rowsQuery)
     const [after, limit] = [count(query, 'after', 0, 0), count(query, 'limit', 1, 2_000)]
     const trace = await cache.trace(params.trace_id)
     return rowsOf(trace, after, limit, rangeIn(query, trace.run.start_ns))
@@ -97,7 +98,7 @@ export const readRoutes = (app: FastifyInstance, gateway: Gateway, runWriter: Ru
     response: { 200: useAnswer },
   })
   app.get<Named>('/runs/:trace_id/use', { schema: use }, async ({ params, query }) => {
-    checkParameters(query, [])
+    rejectUnknown(query, [])
     const { run, spans } = await cache.trace(params.trace_id)
     const uses = new Map<string, Use>()
     addUse(uses, spans)

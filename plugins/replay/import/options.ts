@@ -1,6 +1,6 @@
 import { GuardError } from 'guard-gateway/core'
+import { rejectUnknown } from '#lib/errors'
 import { traceFileErrors } from '#lib/trace-file'
-import { checkParameters } from '../api/route-schema.ts'
 import type { ImportOptions, OnConflict } from './plan.ts'
 
 const conflicts: readonly OnConflict[] = ['remap', 'skip', 'fail']
@@ -8,7 +8,7 @@ const known = ['on_conflict', 'project_id', 'dry_run']
 
 /** Parses import options of a query or form; empty fields count as absent. Throws UNKNOWN_FILTER, INVALID_FILTER, INVALID_ID. */
 export const readImportOptions = (parameters: Readonly<Record<string, unknown>>): ImportOptions => {
-  checkParameters(parameters, known)
+  rejectUnknown(parameters, known)
   const { on_conflict = 'remap', dry_run = 'false', project_id } = parameters
   const found = conflicts.find((one) => one === on_conflict)
   if (found === undefined)

@@ -1,4 +1,5 @@
 import { GuardError } from 'guard-gateway/core'
+import { rejectUnknown } from '#lib/errors'
 import { type Buckets, bucketsOf, instantOf, type Step, steps } from '#lib/time'
 import { filterNames, oneOf, type RawQuery } from '../api/filters.ts'
 
@@ -39,9 +40,7 @@ const ATTRIBUTE = 'attribute:'
 
 /** Parameters of a request. Throws UNKNOWN_FILTER, INVALID_FILTER, INVALID_REQUEST and TOO_MANY_BUCKETS. */
 export const statsQuery = (query: RawQuery, now: number): StatsQuery => {
-  const odd = Object.keys(query).find((name) => !known.includes(name))
-  if (odd !== undefined)
-    throw new GuardError('UNKNOWN_FILTER', `There is no filter "${odd}"; there is ${known.join(', ')}.`, { known })
+  rejectUnknown(query, known)
   const of = oneIn(query, 'of', subjects, 'runs')
   const step = oneIn(query, 'step', steps, 'day')
   const since = instantIn(query, 'since', now) ?? now - DAY_MS

@@ -72,5 +72,5 @@ test('a filter that there is not is refused', async (context) => {
   const { app } = await start(context)
   const { statusCode, body } = await app.inject({ url: '/api/export/trajectories?project=shop' })
   assert.equal(statusCode, 400)
-  assert.match(body, /There is no filter \\"project\\"; there is since, project_id, limit, cursor\./)
+  assert.match(body, /There is no parameter \\"project\\"; there is since, project_id, limit, cursor\./)
 })
