@@ -199,9 +199,13 @@ const nameReply = (draft: Draft, { id, conversation }: JsonObject): void => {
   if (named !== null) draft.named({ kind: 'conversation', id: named })
 }
 
-/** Names containers and files that a reply made. */
+/** Names containers and files that a reply made, and its items, which later input may refer to. */
 const nameObjects = (draft: Draft, items: unknown): void => {
   for (const object of objectsIn(items)) draft.named(object)
+  for (const item of Array.isArray(items) ? items : [items]) {
+    const id = nonEmptyText(jsonObjectOf(item).id)
+    if (id !== null) draft.named({ kind: 'item', id })
+  }
 }
 
 const noteReply = (draft: Draft, counts: Counts<keyof typeof countPaths>, reply: JsonObject): void => {

@@ -67,9 +67,12 @@ const removeOld = async ({ storage, clock }: Gateway): Promise<void> => {
   while ((await storage.remove('provider_objects', old, AT_ONCE)) === AT_ONCE);
 }
 
-/** A reply is there later if its request says so, or says nothing to a dialect that keeps them by itself. */
-const isStored = ({ kind }: ProviderObject, { envelope: { store } }: Call): boolean =>
-  kind === 'completion' ? store === true : kind !== 'response' || store !== false
+/** A reply is there later if its request says so, or says nothing to a dialect that keeps them by itself. Each reply has several items: they are kept where keys are bound. */
+const isStored = ({ kind }: ProviderObject, { envelope: { store }, identity }: Call): boolean => {
+  if (kind === 'completion') return store === true
+  if (kind === 'item' && (identity.projects ?? null) === null) return false
+  return (kind !== 'response' && kind !== 'item') || store !== false
+}
 
 /** Leads a call to the upstream that has what it names. Rejects with NOT_FOUND for a key of other projects. */
 const leadCall = async (owners: Owners, call: Call): Promise<void> => {

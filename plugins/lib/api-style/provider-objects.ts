@@ -87,6 +87,12 @@ const members: ReadonlyMap<string, string> = new Map(
   }).flatMap(([kind, names]) => names.map((name) => [name, kind] as const)),
 )
 
+/** The kind of object that a part of this type names as `id`: the source of an eval, an item of an earlier reply. */
+const types: ReadonlyMap<unknown, string> = new Map([
+  ['file_id', 'file'],
+  ['item_reference', 'item'],
+])
+
 /** What a model or a person wrote for a tool, and schemas of that: names in it are nobody's objects. */
 const ARGUMENTS: ReadonlySet<string> = new Set([
   ...['arguments', 'args'],
@@ -114,8 +120,8 @@ const readMembers = (object: JsonObject, found: ProviderObject[], open: unknown[
     if (kind !== undefined) for (const named of objectsNamed(kind, name, value)) found.push(named)
     if (typeof value === 'object' && value !== null && !isArgument(object, name)) open.push(value)
   }
-  // the source of an eval
-  if (object.type === 'file_id') for (const named of objectsNamed('file', 'id', object.id)) found.push(named)
+  const kind = types.get(object.type)
+  if (kind !== undefined) found.push(...objectsNamed(kind, 'id', object.id))
 }
 
 /** Elsewhere the name of a file, or words. */

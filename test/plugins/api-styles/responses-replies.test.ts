@@ -210,5 +210,5 @@ it('a reply of Responses names itself and what it made', () => {
   const text = created + itemDone(item) + completed({ output: [item] })
   meter.push(Buffer.from(text))
   meter.end()
-  assert.deepEqual([...new Set(named)], ['response resp_1', 'container cntr_1'])
+  assert.deepEqual([...new Set(named)], ['response resp_1', 'container cntr_1', 'item ci_1'])
 })

@@ -125,6 +125,12 @@ export const kinds: Readonly<Record<string, Kind>> = {
     bodies: [['/v1/responses', (container) => tool({ type: 'code_interpreter', container })]],
     paths: at('/v1/containers'),
   },
+  'item of a response': {
+    create: ['/v1/responses', { model: 'm-1', input: 'run' }],
+    id: (made) => String((made.output as { id: string }[])[0]?.id),
+    bodies: [['/v1/responses', (id) => ({ model: 'm-1', input: [{ type: 'item_reference', id }] })]],
+    paths: [],
+  },
   'container of a message': {
     create: ['/v1/messages', message({ type: 'text', text: 'run' })],
     id: ({ container }) => String((container as { id: string }).id),
