@@ -124,6 +124,12 @@ describe('SQL operations, databases without a grammar of ours', () => {
       })
     }
   }
+  it('refuse that a query sets options of the database, by that reason', async () => {
+    assert.deepEqual(await reasons(reading, 'select 1 settings readonly = 0'), [
+      'sets options of the database, which is not read',
+    ])
+    assert.deepEqual(await reasons(reading, 'select settings from t'), [])
+  })
   const showing: Options = { args: ['/sql'], operations: ['show'] }
   for (const text of [
     'show create table t',

@@ -90,7 +90,7 @@ describe('the index of attributes', () => {
         mode: 'enforce',
       },
       ...{
-        rule_ids: ['r'],
+        rule_ids: ['rule', 'other'],
         approval_id: 'apr_1',
         policy_version: 'v',
         outcome: 'error',
@@ -105,6 +105,8 @@ describe('the index of attributes', () => {
       names.filter((name) => !isUsual(name)),
       [],
     )
-    assert.ok(toolWords(record).size > 10)
+    const words = toolWords(record)
+    for (const word of ['fs', 'read', 'allow', 'enforce', 'mcp_x', 'because', 'error', 'rule'])
+      assert.ok(words.has(word), word)
   })
 })
