@@ -36,7 +36,6 @@ export const reasons: Readonly<Record<string, string>> = {
   cac: 'commands and flags',
   'd3-array': 'ticks and bins of charts',
   'd3-shape': 'lines and areas of charts',
-  'eventsource-parser': 'event streams of MCP servers and of `replay listen`',
   express: 'example of the gateway in Express',
   'fast-check': 'tests: invented input, also in the test kit for plugins',
   'fast-string-truncated-width': 'width of text in terminals',

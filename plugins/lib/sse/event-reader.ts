@@ -93,6 +93,29 @@ const typeIn = (raw: Buffer, start: number, end: number): string | undefined => 
 
 const valueAfterColon = (raw: Buffer): number => (raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? 3 : 0)
 
+/** What an event says as text; `event` is empty where no line names its type, `data` undefined where it has none. */
+export interface EventTexts {
+  readonly event: string
+  readonly data: string | undefined
+  readonly id: string | undefined
+}
+
+/** What an event says, of whichever type. A byte order mark before it is no part of it. */
+export const eventTexts = (raw: Buffer): EventTexts => {
+  const lines: string[] = []
+  let event = ''
+  let id: string | undefined
+  eachLine(raw, (start, end) => {
+    const from = start === 0 ? valueAfterColon(raw) : start
+    const data = fieldValue(raw, from, end, 'data')
+    const identifier = fieldValue(raw, from, end, 'id')
+    if (data >= 0) lines.push(raw.toString('utf8', data, end))
+    else if (identifier >= 0) id = raw.toString('utf8', identifier, end)
+    else event = typeIn(raw, from, end) ?? event
+  })
+  return { event, data: lines.length === 0 ? undefined : lines.join('\n'), id }
+}
+
 /** The event with other data: every other line stays as it was. A byte order mark before data is left out with it. */
 export const withData = (raw: Buffer, data: string): Buffer => {
   const parts: Buffer[] = []

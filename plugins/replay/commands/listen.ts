@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
-import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { GuardError, statusOf } from 'guard-gateway/core'
 import { errorFromResponse } from '#lib/errors'
+import { EventCutter, eventTexts } from '#lib/sse'
 
 const FIRST_WAIT_MS = 250
 const MAX_WAIT_MS = 5_000
@@ -80,14 +80,14 @@ async function* messagesIn(
   cursor: StreamCursor,
   signal: AbortSignal,
 ): AsyncGenerator<Message> {
-  const ready: EventSourceMessage[] = []
-  const parser = createParser({ onEvent: (message) => void ready.push(message) })
+  const ready: Buffer[] = []
+  const cutter = new EventCutter((raw) => void ready.push(raw))
   try {
-    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-      parser.feed(chunk)
-      for (const { id, event = 'message', data } of ready.splice(0)) {
+    for await (const chunk of body) {
+      cutter.push(Buffer.from(chunk))
+      for (const { id, event, data } of ready.splice(0).map(eventTexts)) {
         cursor.id = id ?? cursor.id
-        yield { event, data }
+        if (data !== undefined) yield { event: event || 'message', data }
       }
     }
   } catch (error) {

@@ -1,4 +1,3 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { headerOf } from 'guard-gateway/core'
 import {
   type Lost,
@@ -13,7 +12,7 @@ import {
 import { terminalLine } from 'guard-gateway/lib/text'
 import type { Exchange, UpstreamResponse } from 'guard-gateway/lib/upstream-client'
 import { cancelledKey, type Frame, type FrameFault, readFrame } from '#lib/json-rpc'
-import { EventReader, type RawEvent } from '#lib/sse'
+import { EventReader, eventTexts, type RawEvent } from '#lib/sse'
 import { ChunkQueue } from '../chunk-queue.ts'
 import { contentEncoding, failureOf } from '../error-response.ts'
 import { RequestHeaders } from '../headers.ts'
@@ -329,9 +328,8 @@ class OlderStream {
 
 /** What an event `endpoint` names; undefined for any other event. */
 const namedEndpoint = (raw: Buffer): string | undefined => {
-  const events: EventSourceMessage[] = []
-  createParser({ onEvent: (event) => events.push(event) }).feed(raw.toString())
-  return events.find(({ event }) => event === 'endpoint')?.data
+  const { event, data } = eventTexts(raw)
+  return event === 'endpoint' ? data : undefined
 }
 
 const discard = ({ body }: UpstreamResponse): void => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { EventReader, messageEvent, type RawEvent, withData } from '#lib/sse'
+import { EventReader, eventTexts, messageEvent, type RawEvent, withData } from '#lib/sse'
 
 const read = (chunks: readonly (string | Buffer)[], limit = 1000): RawEvent[] => {
   const events: RawEvent[] = []
@@ -55,6 +55,17 @@ describe('EventReader', () => {
       [events[3], 'c', false],
       [events[4], '', false],
       [events[5], 'e', false],
+    ])
+  })
+
+  it('says as text what an event of any type holds', () => {
+    const texts = read(['\ufeffdata: é\n\n', 'id: 7\nevent: run\r\ndata:a\r\ndata\r\n\r\n', ': hi\rid\r\r']).map(
+      ({ raw }) => eventTexts(raw),
+    )
+    assert.deepEqual(texts, [
+      { event: '', data: 'é', id: undefined },
+      { event: 'run', data: 'a\n', id: '7' },
+      { event: '', data: undefined, id: '' },
     ])
   })
 
