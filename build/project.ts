@@ -19,6 +19,3 @@ export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf
 
 /** The oldest Node that the package promises to run on, as bundlers name it: `node22.19`. */
 export const oldestNode = manifest.engines.node.replace('>=', 'node')
-
-/** Sources of the project, without extension, below `root`: of `/root/core/index.ts`, `core/index`. */
-export const moduleName = (file: string): string => file.replace(/\.[jt]s$/, '').replaceAll('\\', '/')

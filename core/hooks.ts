@@ -111,5 +111,3 @@ export const createHooks = (tapping = () => 'this program') => {
   })
   return Object.freeze(Object.assign(Object.create(others) as object, hooks))
 }
-
-export type Hooks = ReturnType<typeof createHooks>

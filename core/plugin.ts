@@ -1,4 +1,4 @@
-import type { Static, TSchema, TUnsafe } from 'typebox'
+import type { TSchema, TUnsafe } from 'typebox'
 import type { ApiStyle } from './contracts/api-style.ts'
 import type { Detector } from './contracts/detector.ts'
 import { checkShape } from './entry-shape.ts'
@@ -54,6 +54,3 @@ const checkDetector = ({ id, code, defaults, detect }: Detector): void => {
 
 /** A schema told as JSON, with the type that it describes: it needs nothing to be built, which takes a while to load. */
 export const plainSchema = <T>(schema: object): TUnsafe<T> => schema as TUnsafe<T>
-
-/** What `params` of a rule of this detector may hold. */
-export type ParamsOf<D> = D extends Detector<infer P> ? Static<P> : never

@@ -31,12 +31,10 @@ export {
   providerError,
   type ReplyReader,
   replyMeter,
-  type StreamOptions,
 } from './api-style/reply-meter.ts'
 export { eventText, listenBy, type Speech } from './api-style/speech.ts'
 export { StreamSplitter } from './api-style/stream-splitter.ts'
 export {
-  type CountPaths,
   type Counts,
   isUsageEmpty,
   noCounts,

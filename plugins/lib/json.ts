@@ -31,8 +31,6 @@ export {
   keyOfPart,
   pointerKeys,
   pointerPart,
-  type ScanFault,
-  type ScanOptions,
   scanJson,
 } from './json/scan.ts'
 

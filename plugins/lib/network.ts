@@ -11,11 +11,11 @@ import type {
 } from '#lib/upstream-client'
 import { connectionFault } from './network/connection-fault.ts'
 
-export { type ConnectionFault, connectionFault } from './network/connection-fault.ts'
+export { connectionFault } from './network/connection-fault.ts'
 
-export { isThisMachine, type NoProxy, noProxy } from './network/no-proxy.ts'
+export { isThisMachine, noProxy } from './network/no-proxy.ts'
 export { proxyAddress, proxyPassword } from './network/proxy-address.ts'
-export { directReason, type ProxyChoice, type ProxySettings, proxyChoice } from './network/proxy-choice.ts'
+export { directReason, proxyChoice } from './network/proxy-choice.ts'
 
 export { type UpstreamRoute, upstreamAddress } from './network/upstream-address.ts'
 

@@ -31,14 +31,9 @@ export {
   type SessionCall,
   type SessionEntry,
   type SessionHead,
-  type SessionInput,
   type SessionReply,
-  type SessionResult,
-  type SessionRewind,
-  type SessionSpawn,
 } from './otlp/session-file/entries.ts'
 
-export { traceIdOf } from './otlp/session-file/spans.ts'
 export { otlpAttributes, otlpSpanJson, type SpanParts } from './otlp/span-json.ts'
 export { otlpArtifact, otlpEvent, otlpResource, otlpSpan } from './otlp/write.ts'
 

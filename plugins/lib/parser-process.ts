@@ -1,7 +1,4 @@
 export {
-  type ParseOptions,
-  type ParserCounts,
-  type ParserFailure,
   type ParserLimits,
   type ParserModule,
   ParserProcess,

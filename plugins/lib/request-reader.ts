@@ -2,4 +2,4 @@ export { BufferOwnership, detachBuffer } from './request-reader/buffer-ownership
 export { argumentText, calledTool, callKey } from './request-reader/conversation/tool-calls.ts'
 export { memberSpan, memberValue, type Span, uniqueMemberSpans } from './request-reader/member.ts'
 export { RequestReader, readRequest } from './request-reader/reader.ts'
-export type { BodyOwnership, ReadRequest, Requests } from './request-reader/requests.ts'
+export type { BodyOwnership, ReadRequest } from './request-reader/requests.ts'

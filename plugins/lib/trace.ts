@@ -40,7 +40,6 @@ export {
   type OpenCallRow,
   openCallTable,
   openRecordOf,
-  type Prices,
   recordOfOpen,
   unsettled,
 } from './trace/open-call.ts'

@@ -8,7 +8,6 @@ import { readYaml, type Yaml, type YamlLimits, type YamlModule } from './yaml/re
 
 export type { YamlLocation } from './yaml/locations.ts'
 
-export type { YamlModule } from './yaml/module.ts'
 export { readYaml, type Yaml } from './yaml/reader.ts'
 
 /** Longer texts are read in a process of their own: of the worst, which are errors from end to end, 65,536 characters take half a second, and these a tenth of what a request may wait. */

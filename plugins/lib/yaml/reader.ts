@@ -2,7 +2,6 @@ import { GuardError } from 'guard-gateway/core'
 import { locationIn, locationsOf, type YamlLocation, type YamlLocations } from './locations.ts'
 import type { YamlDocument, YamlLines, YamlModule, YamlNode, YamlPair } from './module.ts'
 
-export type { YamlLocation } from './locations.ts'
 export type { YamlModule } from './module.ts'
 
 /** The default for `max_bytes`: 256 KiB. */

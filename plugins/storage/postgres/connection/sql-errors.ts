@@ -18,8 +18,6 @@ export const isRefused = (error: unknown): boolean => {
   return state === CONDITION_FAILED || state === UNIQUE_VIOLATION
 }
 
-export const isUniqueViolation = (error: unknown): boolean => sqlState(error) === UNIQUE_VIOLATION
-
 /** Two transactions were in each other's way; the server has undone one of them. */
 export const isConflict = (error: unknown): boolean => /^40(001|P01)$/.test(sqlState(error) ?? '')
 
