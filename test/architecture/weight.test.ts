@@ -4,9 +4,9 @@ import { circlesOf, code, filesBelow, importGraph, read, sources } from './sourc
 
 /** The most that there may be of each. A limit may fall, never rise: a commit that raises one says in its body what it replaces. */
 const limits = {
-  lines: 147_748,
-  files: 1506,
-  small_files_with_one_reader: 105,
+  lines: 147_652,
+  files: 1355,
+  small_files_with_one_reader: 64,
   dynamic_imports: 237,
   json_scanners: 15,
   type_circles: 0,
