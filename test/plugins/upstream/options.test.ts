@@ -194,6 +194,20 @@ describe('inject_stream_usage', () => {
         assert.equal(running.settled.at(-1)?.usage_source, 'reported')
       }
   })
+  it('knows its chunk in a stream that says of itself nothing, and leaves one that is encoded as it is', async () => {
+    await using running = await start(inject)
+    const whole = chatReply(true, 'Hi.', true).body
+    const got = async (head: string, body: Buffer) => {
+      const length = `content-length: ${body.length}\r\n`
+      running.provider.script({ raw: Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\n${head}${length}\r\n`), body]) })
+      return (await ask(running.port, { body: { ...chatBody, stream: true } })).body
+    }
+    const shown = chatReply(true, 'Hi.', false).body
+    assert.equal((await got('', Buffer.from(whole))).toString(), shown)
+    assert.equal((await got('content-encoding: identity\r\n', Buffer.from(whole))).toString(), shown)
+    const zipped = gzipSync(whole)
+    assert.deepEqual(await got('content-encoding: gzip\r\n', zipped), zipped)
+  })
   it('adds to options that are there, and leaves a wish of the client alone', async () => {
     await using running = await start(inject)
     for (const [given, sent] of [
