@@ -320,7 +320,7 @@ const own = [key('guard_ gak_ mcp_', URL64, 43)]
  * Keys and secret addresses with a shape that their vendors make public, as vendors, gitleaks, trufflehog, kingfisher,
  * secretlint and Microsoft's security-utilities describe them. Order matters among equal anchors only.
  */
-const keyRules: readonly KeyRule[] = [...modelKeys, ...cloudKeys, ...codeKeys, ...serviceKeys, ...own]
+export const keyRules: readonly KeyRule[] = [...modelKeys, ...cloudKeys, ...codeKeys, ...serviceKeys, ...own]
 
 const words: Entry[] = []
 
