@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { ChartOptions } from '#lib/page'
 import type { Figures, FiguresQuery } from '#lib/trace'
+import { comparedOf, periodOf } from '../../../../plugins/recorder/chart/period.ts'
 import { strip } from '../../../../plugins/recorder/chart/strip.ts'
 import { aCall, aDecision, aSession, blocked, NOON, settled } from '../../../kit/settled.ts'
 import { type Bench, startBench } from '../kit.ts'
@@ -100,6 +101,34 @@ describe('a strip of charts', () => {
     )
     assert.match(String(rows[3]?.[1]), /^12:00 28 0 0 70 /)
     assert.match(text, /<th scope="row"><a href="\/replay\?since=2026-03-01T12:00Z&amp;until=2026-03-01T13:00Z"><time/)
+  })
+  it('says how much more or less there was in the time before', async () => {
+    const ask = { query: new URLSearchParams(), url: '/', now: NOW }
+    const period = periodOf(ask.query, NOW, false)
+    const compared = period && comparedOf(period)
+    assert.ok(compared)
+    const marked = async (before: (now: number) => number): Promise<string> => {
+      const ended = Promise.withResolvers<number>()
+      const read: Figures['read'] = async (query) => {
+        const answer = await figures.read(query)
+        if (query.step === 'whole')
+          return { ...answer, totals: { ...answer.totals, requests: before(await ended.promise) } }
+        ended.resolve(answer.buckets.reduce((sum, { at, requests }) => sum + (at < compared.until ? requests : 0), 0))
+        return answer
+      }
+      const text = String(await strip({ read }, 'USD', { ask }))
+      const [, mark = ''] = /<figure id="chart-requests">.*?<\/strong>(.*?)<\/figcaption>/s.exec(text) ?? []
+      return mark
+        .replaceAll(/<[^>]*>/g, ' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim()
+    }
+    assert.equal(await marked(() => 0), '')
+    assert.equal(await marked((now) => now), 'as before')
+    assert.equal(await marked((now) => now / 2), 'up ↑ 100 %')
+    assert.equal(await marked((now) => now * 2), 'down ↓ 50 %')
+    assert.equal(await marked((now) => now / 10.99), 'up ↑ 999 %')
+    assert.equal(await marked((now) => now / 11), '× 11')
   })
   it('names five groups, with the rest as one, whatever they are called', async () => {
     const text = await drawn('group=model')
