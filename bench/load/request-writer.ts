@@ -53,9 +53,10 @@ export class RequestWriter {
   }
 
   #renew(): void {
+    const { conversation, repeats } = this.#shape
     stamp(
       this.#bytes,
-      this.#shape.conversation.stamps,
+      repeats ? conversation.stamps.slice(0, 1) : conversation.stamps,
       `${this.#name}${String(this.#stamps++).padStart(6, '0')}`.slice(-STAMP),
     )
   }

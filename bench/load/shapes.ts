@@ -17,6 +17,8 @@ export interface Shape {
   readonly grows_from?: number
   /** Requests per session. */
   readonly session: number
+  /** Only the first message of a conversation is new: its calls and their results are those of all others, so that rules flag it. */
+  readonly repeats?: boolean
   /** The first request of a session is sent before the measurement, which then covers an established session. */
   readonly opened: boolean
   readonly connections: number
@@ -67,6 +69,17 @@ export const shapes = (): readonly Shape[] => [
     connections: 16,
     requests: 8_000,
     must: 3,
+  },
+  {
+    ...chat,
+    id: 'flagged_32k',
+    title: 'chat 32 KB, calls seen before',
+    conversation: conversation(2),
+    session: 40,
+    repeats: true,
+    opened: false,
+    connections: 16,
+    requests: 8_000,
   },
   {
     ...agent,

@@ -18,6 +18,7 @@ const said = (writer: RequestWriter) => {
 const sizes: Readonly<Record<string, readonly [first: number, last: number]>> = {
   chat_1k: [1_000, 1_000],
   chat_32k: [34_000, 34_000],
+  flagged_32k: [34_000, 34_000],
   growing_64k: [12_000, 65_000],
   growing_500k: [490_000, 540_000],
   sse_64: [1_000, 1_000],
@@ -67,6 +68,15 @@ describe('the requests of a connection', () => {
     assert.notEqual(next.session, first.session)
     assert.notEqual(next.text, first.text)
     assert.equal(next.text.length, first.text.length)
+  })
+  it('of flagged chats make the same calls in new conversations', () => {
+    const writers = [connectionName(0, 0), connectionName(0, 1)].map(
+      (name) => new RequestWriter(shapeOf('flagged_32k'), 1, 'key', name),
+    )
+    const all = writers.flatMap((writer) => [said(writer).text, said(writer).text])
+    const messages = all.map((text) => (JSON.parse(text) as { messages: readonly unknown[] }).messages)
+    assert.equal(new Set(messages.map(([, first]) => JSON.stringify(first))).size, all.length)
+    assert.equal(new Set(messages.map(([, , ...calls]) => JSON.stringify(calls))).size, 1)
   })
   it('of single chats are all different, also between connections', () => {
     const shape = shapeOf('chat_32k')
