@@ -33,6 +33,8 @@ export interface BenchOptions {
   readonly idle: number | undefined
   /** Folder of an installed Portkey gateway, for the daemon suite. */
   readonly portkey: string | undefined
+  /** Folder of another checkout, whose gateway is measured beside this one in the suites load and daemon. */
+  readonly against: string | undefined
   /** Rounds of the suites load, mcp, scale and daemon, and of ingest in the replay suite. */
   readonly rounds: number
   /** Folder for CPU profiles of the gateway under load. */
@@ -60,6 +62,7 @@ export interface BenchOptions {
 
 export const usage = `npm run bench -- [name…] [--suite ${suites.join(',')}] [--smoke] [--json] [--list]
   load, mcp, replay, pages, scale, sockets, daemon: --rounds n; load, scale: --profile folder; scale, daemon: --full
+  load, daemon:                --against checkout
   daemon:                      --requests n, --idle seconds, --portkey folder, --out file, --baseline file
   vectors, corpus, synthetic:  --detector <id|./file.ts>…, --preset <name|./file.yml>…, --peer <id|all>…,
                                --data folder, --split name, --seed n, --price dollars, --out file, --baseline file, --fail-if "clean_fp_rate>0.01"…, --groups`
@@ -76,6 +79,7 @@ const flags = {
   requests: { type: 'string' },
   idle: { type: 'string' },
   portkey: { type: 'string' },
+  against: { type: 'string' },
   profile: { type: 'string' },
   detector: { type: 'string', multiple: true, default: none },
   preset: { type: 'string', multiple: true, default: none },
@@ -93,7 +97,8 @@ const flags = {
 /** Parses the arguments. Throws a TypeError with the invalid argument. */
 export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv = process.env): BenchOptions => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: flags })
-  const { smoke, full, json, list, profile, detector, preset, peer, price, split, out, baseline, groups } = values
+  const { smoke, full, json, list, against, profile, detector, preset, peer, price, split, out, baseline, groups } =
+    values
   const aboutDetectors =
     detector.length + preset.length + peer.length + values['fail-if'].length > 0 ||
     [values.data, out, baseline, price].some((one) => one !== undefined)
@@ -108,6 +113,7 @@ export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv = pr
     requests: values.requests === undefined ? undefined : wholeNumber('--requests', values.requests, 1),
     idle: values.idle === undefined ? undefined : wholeNumber('--idle', values.idle, 1),
     portkey: values.portkey ?? (env.GUARD_BENCH_PORTKEY || undefined),
+    against,
     profile,
     detectors: detector,
     presets: preset,

@@ -1,5 +1,5 @@
 import { duration, printTable } from './kit/table.ts'
-import { crowdTable, latencyLine, profileText, ratioTable, threadTable } from './load/report.ts'
+import { crowdTable, latencyLine, leastTable, profileText, ratioTable, threadTable } from './load/report.ts'
 import type { Figure } from './replay/figures.ts'
 import type { LoadResult } from './suites/load.ts'
 import type { ReplayResult } from './suites/replay.ts'
@@ -19,9 +19,11 @@ export const throughputText = (timings: readonly Timing[]): string =>
   )
 
 /** Formats the load suite as tables. */
-export const loadText = ({ shapes, steady, crowd, profiles, recorded, sent, failures }: LoadResult): string => {
+export const loadText = (result: LoadResult): string => {
+  const { shapes, least, steady, crowd, profiles, recorded, sent, failures } = result
   const parts: string[] = []
   if (shapes.length > 0) parts.push(ratioTable(shapes), threadTable(shapes))
+  if (least.length > 0) parts.push(leastTable(least))
   if (steady !== null) parts.push(latencyLine(steady))
   if (crowd.length > 0) parts.push(crowdTable(crowd))
   for (const { title, profile } of profiles) parts.push(profileText(title, profile))

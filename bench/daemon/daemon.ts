@@ -31,7 +31,7 @@ export class Daemon {
     mkdirSync(folder, { recursive: true })
     const launch = await program.launch(upstream, folder)
     const began = performance.now()
-    const child = spawn(process.execPath, launch.args, {
+    const child = spawn(launch.node ?? process.execPath, launch.args, {
       cwd: folder,
       env: { ...process.env, NODE_COMPILE_CACHE: undefined, HOME: folder, XDG_CACHE_HOME: cache, ...launch.env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -15,6 +15,8 @@ export interface DaemonFigure {
   readonly values: Values
   /** Medians of the rounds' ratios, by default to the raw pass-through. They are what a baseline keeps. */
   readonly ratios: Values
+  /** Least of the rounds, which other work on the machine disturbed least. */
+  readonly least: Values
   /** What a gateway must stay within. */
   readonly must?: Must
 }
@@ -36,19 +38,24 @@ export const figureOf = (
   { must, base }: FigureOptions = {},
 ): DaemonFigure => {
   const names = [...new Set(rounds.flatMap((round) => Object.keys(round)))] as MeasuredName[]
-  const medians = (value: (round: Values, name: MeasuredName) => number | undefined): Values =>
+  const summed = (
+    summary: (known: readonly number[]) => number,
+    value: (round: Values, name: MeasuredName) => number | undefined,
+  ): Values =>
     Object.fromEntries(
       names.flatMap((name) => {
         const known = rounds.map((round) => value(round, name)).filter((one) => one !== undefined)
-        return known.length === 0 ? [] : [[name, median(known)]]
+        return known.length === 0 ? [] : [[name, summary(known)]]
       }),
     )
+  const own = (round: Values, name: MeasuredName): number | undefined => round[name]
   const ratio = (round: Values, name: MeasuredName): number | undefined => {
     const [value, by] = [round[name], base === undefined ? round.raw : base]
     return value === undefined || !by ? undefined : value / by
   }
   return {
-    ...{ id, title, unit, values: medians((round, name) => round[name]), ratios: medians(ratio) },
+    ...{ id, title, unit, values: summed(median, own), ratios: summed(median, ratio) },
+    least: summed((known) => Math.min(...known), own),
     ...(must === undefined ? {} : { must }),
   }
 }

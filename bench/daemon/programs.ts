@@ -4,12 +4,15 @@ import { extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writeConfiguration } from '../load/gateway-process.ts'
 import type { Shape } from '../load/shapes.ts'
-import { guardProgram, programEnv, programFile, programFlags } from '../programs.ts'
+import type { BenchOptions } from '../options.ts'
+import { type GatewayProgram, gatewayOf, ownGateway, programEnv, programFile, programFlags } from '../programs.ts'
 
-export type TargetName = 'raw' | 'sources' | 'package' | 'portkey'
+export type TargetName = 'raw' | 'reference' | 'sources' | 'package' | 'portkey'
 
 /** How a target starts. */
 export interface Launch {
+  /** Absent: the Node of this process. */
+  readonly node?: string
   /** Arguments of `node`. */
   readonly args: readonly string[]
   /** The port that it was told. Absent: its first line is JSON with its `url`. */
@@ -32,16 +35,20 @@ const PORTKEY = '@portkey-ai/gateway'
 /** What to say where Portkey is not measured. */
 export const PORTKEY_MISSING = `portkey is left out: name the folder of an installed one with --portkey or GUARD_BENCH_PORTKEY; to install: npm init -y && npm pkg set overrides.hono=4.9.7 'overrides[@hono/node-server]=1.13.8' && npm install --ignore-scripts ${PORTKEY}@1.15.2`
 
-/** The targets of a run, the baseline first. `portkey`: folder of an installed Portkey gateway. Throws a TypeError if there is none. */
-export const daemonPrograms = (portkey: string | undefined): readonly DaemonProgram[] => {
+/** The targets of a run, the baseline first. `portkey`: folder of an installed Portkey gateway, `against`: of another checkout. Throws a TypeError if there is none. */
+export const daemonPrograms = async ({
+  portkey,
+  against,
+}: Pick<BenchOptions, 'portkey' | 'against'>): Promise<readonly DaemonProgram[]> => {
   const manifest = fileURLToPath(import.meta.resolve('guard-gateway/package.json'))
   const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: { guard: string } }
   const built = join(manifest, '..', bin.guard)
   const fromSources = extname(import.meta.filename) === '.ts'
   return [
     raw,
-    ...(existsSync(built) ? [gateway('package', [built])] : []),
-    ...(fromSources ? [gateway('sources', [...programFlags, guardProgram])] : []),
+    ...(against === undefined ? [] : [{ ...gateway('reference', await gatewayOf(against)), keepsRecords: false }]),
+    ...(existsSync(built) ? [gateway('package', { ...ownGateway, file: built, flags: [] })] : []),
+    ...(fromSources ? [gateway('sources', ownGateway)] : []),
     ...(portkey === undefined ? [] : [portkeyIn(portkey)]),
   ]
 }
@@ -57,12 +64,13 @@ const raw: DaemonProgram = {
 }
 const passthrough = programFile('bench/daemon/passthrough')
 
-const gateway = (name: TargetName, program: readonly string[]): DaemonProgram => ({
+/** It starts itself anew with its start flags, as for users. */
+const gateway = (name: TargetName, { node, flags, file }: GatewayProgram): DaemonProgram => ({
   name,
   keepsRecords: true,
   async launch(upstream, folder) {
     const config = await writeConfiguration(folder, { upstream, storage: 'file: guard.db' })
-    return { args: [...program, 'gateway', 'run', '--json', '--config', config] }
+    return { node, args: [...flags, file, 'gateway', 'run', '--json', '--config', config] }
   },
   headers: () => ({}),
 })

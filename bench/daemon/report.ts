@@ -3,12 +3,14 @@ import type { DaemonResult } from '../suites/daemon.ts'
 import type { ComparedRatio } from './baseline.ts'
 import { type DaemonFigure, isMet, type MeasuredName } from './figures.ts'
 
-const order: readonly MeasuredName[] = ['provider', 'raw', 'package', 'sources', 'portkey']
+const order: readonly MeasuredName[] = ['provider', 'raw', 'reference', 'package', 'sources', 'portkey']
 
 /** Formats the daemon suite as tables. */
 export const daemonText = ({ left_out, notes, figures, compared, baseline, failures }: DaemonResult): string => {
   if (left_out !== null) return `daemon: ${left_out}`
   const parts = [figuresTable(figures)]
+  const beside = figures.filter(({ unit, least }) => unit === 'µs' && least.reference !== undefined)
+  if (beside.length > 0) parts.push(leastTable(beside))
   if (compared.length > 0) parts.push(`ratios beside ${baseline}\n${comparedTable(compared)}`)
   parts.push(...notes, ...failures.map((failure) => `FAILED: ${failure}`))
   return parts.join('\n\n')
@@ -53,6 +55,21 @@ const verdictOf = (figure: DaemonFigure): string =>
     .filter((met) => met !== undefined)
     .map((met) => (met ? 'met' : 'over'))
     .join(', ')
+
+/** The least CPU of the rounds, in ratios to the raw pass-through and to the other checkout. */
+const leastTable = (figures: readonly DaemonFigure[]): string => {
+  const [own = 'sources'] = (['sources', 'package'] as const).filter((name) =>
+    figures.some(({ least }) => least[name] !== undefined),
+  )
+  return printTable(
+    [`least CPU`, 'raw', 'reference', own, 'reference/raw', `${own}/raw`, `${own}/reference`],
+    figures.map(({ title, least: { raw = Number.NaN, reference = Number.NaN, [own]: value = Number.NaN } }) => [
+      title,
+      ...[raw, reference, value].map((us) => amount(us, 'µs')),
+      ...[reference / raw, value / raw, value / reference].map((ratio) => ratio.toFixed(2)),
+    ]),
+  )
+}
 
 const comparedTable = (compared: readonly ComparedRatio[]): string =>
   printTable(

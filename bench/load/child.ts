@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { startFlags } from '../../presets/default/restart.js'
-import { guardProgram, programEnv, programFile, programFlags } from '../programs.ts'
+import { type GatewayProgram, programEnv, programFile, programFlags } from '../programs.ts'
 import type { ChildMessages, ChildResponse, MessageName } from './child-messages.ts'
 
 const STOP_LIMIT_MS = 15_000
@@ -21,18 +20,17 @@ export class Child {
   #stderr = ''
   #lastId = 0
 
-  constructor(name: string, file: string, args: readonly string[] = [], cwd = process.cwd()) {
+  constructor(name: string, program: string | GatewayProgram, args: readonly string[] = [], cwd = process.cwd()) {
     this.name = name
+    const { file, node, flags, startFlags } =
+      typeof program === 'string'
+        ? { file: program, node: process.execPath, flags: programFlags, startFlags: [] }
+        : program
     this.#process = fork(file, args, {
       cwd,
       env: { ...programEnv, ...process.env },
-      // with a channel to its starter, a gateway does not start itself anew with them
-      execArgv: [
-        ...(file === guardProgram ? startFlags(0) : []),
-        ...programFlags,
-        '--disable-warning=ExperimentalWarning',
-        `--import=${measure}`,
-      ],
+      execPath: node,
+      execArgv: [...startFlags, ...flags, '--disable-warning=ExperimentalWarning', `--import=${measure}`],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     this.#exited = once(this.#process, 'exit')

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { guardProgram } from '../programs.ts'
+import { type GatewayProgram, ownGateway } from '../programs.ts'
 import type { Child } from './child.ts'
 
 /** The gateway key of bench clients. */
 export const KEY = 'bench-gateway-key-0123456789'
 
-export type Start = (name: string, path: string, args?: readonly string[], cwd?: string) => Child
+export type Start = (name: string, program: string | GatewayProgram, args?: readonly string[], cwd?: string) => Child
 
 export interface GatewaySettings {
   /** Port of the provider. */
@@ -15,6 +15,7 @@ export interface GatewaySettings {
   readonly storage: string
   /** Absent: chat_completions and messages. */
   readonly styles?: readonly string[]
+  /** Absent: as many as a gateway allows, which an older one need not know. */
   readonly websocket_connections?: number
 }
 
@@ -24,9 +25,10 @@ export const startGateway = async (
   name: string,
   folder: string,
   settings: GatewaySettings,
+  program = ownGateway,
 ): Promise<{ readonly child: Child; readonly port: number }> => {
   const config = await writeConfiguration(folder, settings)
-  const child = start(name, guardProgram, ['gateway', 'run', '--json', '--config', config], folder)
+  const child = start(name, program, ['gateway', 'run', '--json', '--config', config], folder)
   const { url } = JSON.parse(await child.line()) as { readonly url: string }
   return { child, port: Number(new URL(url).port) }
 }
@@ -42,12 +44,11 @@ const configuration = ({
   upstream,
   storage,
   styles = ['chat_completions', 'messages'],
-  websocket_connections = 512,
+  websocket_connections,
 }: GatewaySettings): string => `gateway_key: ${KEY}
 server:
   port: 0
-  websocket_connections: ${websocket_connections}
-storage: { ${storage} }
+${websocket_connections === undefined ? '' : `  websocket_connections: ${websocket_connections}\n`}storage: { ${storage} }
 upstreams:
   - name: bench
     base_url: http://127.0.0.1:${upstream}

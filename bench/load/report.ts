@@ -1,7 +1,7 @@
 import { printTable } from '../kit/table.ts'
 import type { CrowdResult } from './crowd.ts'
 import type { Profile, Share } from './profile.ts'
-import type { Summary } from './summary.ts'
+import type { Least, Summary } from './summary.ts'
 
 const KIB = 1024
 const MIB = 1_048_576
@@ -24,6 +24,17 @@ export const ratioTable = (summaries: readonly Summary[]): string =>
       `${one.loop_delay_ms.toFixed(1)} ms`,
       `${(one.rss_bytes / MIB).toFixed(0)} MB`,
       `${(one.provider_share * 100).toFixed(0)} %`,
+    ]),
+  )
+
+/** The least CPU of this gateway and of another checkout's, in ratios to the raw pass-through and to each other. */
+export const leastTable = (rows: readonly Least[]): string =>
+  printTable(
+    ['least CPU', 'when', 'per', 'raw', 'reference', 'gateway', 'reference/raw', 'gateway/raw', 'gateway/reference'],
+    rows.map(({ title, when, per, us: { raw = Number.NaN, reference = Number.NaN, gateway = Number.NaN } }) => [
+      ...[title, when, per],
+      ...[raw, reference, gateway].map((us) => `${us.toFixed(per === 'chunk' ? 1 : 0)} µs`),
+      ...[reference / raw, gateway / raw, gateway / reference].map((ratio) => ratio.toFixed(2)),
     ]),
   )
 

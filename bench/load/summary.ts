@@ -1,6 +1,7 @@
 import { median } from '../kit/table.ts'
 import type { Sample } from './rounds.ts'
 import type { Shape } from './shapes.ts'
+import type { Target } from './targets.ts'
 
 /** The summary of all rounds of one shape. */
 export interface Summary {
@@ -38,16 +39,41 @@ export interface Spread {
   readonly max: number
 }
 
+/** The least CPU of each target in one part of its rounds, which other work on the machine disturbed least. */
+export interface Least {
+  readonly shape: string
+  readonly title: string
+  readonly per: Summary['per']
+  /** The first round is that of new processes. */
+  readonly when: 'first round' | 'warm'
+  /** CPU per request or chunk, in microseconds. */
+  readonly us: Readonly<Partial<Record<Target['name'], number>>>
+}
+
+/** What new and warm processes need at least. Empty unless another checkout was measured. */
+export const leastOf = (shape: Shape, first: readonly Sample[], warm: readonly Sample[]): readonly Least[] =>
+  [['first round', first] as const, ['warm', warm] as const].flatMap(([when, samples]) => {
+    const us: Least['us'] = Object.fromEntries(
+      [...new Set(samples.map(({ target }) => target))].map((name) => [
+        name,
+        Math.min(...samples.filter(({ target }) => target === name).map(cost)),
+      ]),
+    )
+    return us.reference === undefined ? [] : [{ shape: shape.id, title: shape.title, per: perOf(shape), when, us }]
+  })
+
+const perOf = ({ reply }: Shape): Summary['per'] => (reply.stream === undefined ? 'request' : 'chunk')
+
 /** Summarises the rounds of a shape. */
 export const summaryOf = (shape: Shape, rounds: readonly (readonly Sample[])[]): Summary => {
   const of = (target: Sample['target']): Sample[] => rounds.flat().filter((sample) => sample.target === target)
   const [raw, gateway] = [of('raw'), of('gateway')]
   const middle = (samples: readonly Sample[], value: (sample: Sample) => number) => median(samples.map(value))
-  const all = [...raw, ...gateway]
+  const all = rounds.flat()
   return {
     shape: shape.id,
     title: shape.title,
-    per: shape.reply.stream === undefined ? 'request' : 'chunk',
+    per: perOf(shape),
     must: shape.must ?? null,
     ratio: spread(rounds.map(ratioOf)),
     raw_us: middle(raw, cost),

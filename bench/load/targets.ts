@@ -1,18 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { programFile } from '../programs.ts'
+import { type GatewayProgram, programFile } from '../programs.ts'
 import { Child } from './child.ts'
-import { startGateway } from './gateway-process.ts'
+import { type Start, startGateway } from './gateway-process.ts'
 
 /** A measured process and its port. */
 export interface Target {
-  readonly name: 'raw' | 'gateway'
+  readonly name: 'raw' | 'gateway' | 'reference'
   readonly child: Child
   readonly port: number
 }
 
-/** The four processes of a load run, and the folder with the configuration and database of the gateway. */
+/** The processes of a load run, and the folder with the configuration and database of the gateway. */
 export interface LoadSetup {
   readonly provider: Child
   readonly generator: Child
@@ -24,12 +24,12 @@ export interface LoadSetup {
   remove(): Promise<void>
 }
 
-/** Starts provider, baseline, gateway and generator. */
-export const startLoadSetup = async (): Promise<LoadSetup> => {
+/** Starts provider, baseline, gateway, generator, and the gateway of another checkout if there is one. */
+export const startLoadSetup = async (other?: GatewayProgram): Promise<LoadSetup> => {
   const folder = await mkdtemp(join(tmpdir(), 'guard-bench-'))
   const children: Child[] = []
-  const start = (name: string, path: string, args: readonly string[] = [], cwd?: string): Child => {
-    const child = new Child(name, path, args, cwd)
+  const start: Start = (...args) => {
+    const child = new Child(...args)
     children.push(child)
     return child
   }
@@ -44,11 +44,14 @@ export const startLoadSetup = async (): Promise<LoadSetup> => {
     const raw = start('raw', programFile('bench/load/passthrough'))
     const generator = start('generator', programFile('bench/load/generator'))
     const upstream = await provider.request('listen', { upstream: 0 })
-    const gateway = await startGateway(start, 'gateway', folder, { upstream, storage: 'file: guard.db' })
-    const targets: Target[] = [
-      { name: 'raw', child: raw, port: await raw.request('listen', { upstream }) },
-      { name: 'gateway', ...gateway },
-    ]
+    const settings = { upstream, storage: 'file: guard.db' }
+    const targets: Target[] = [{ name: 'raw', child: raw, port: await raw.request('listen', { upstream }) }]
+    if (other !== undefined) {
+      const own = join(folder, 'reference')
+      await mkdir(own)
+      targets.push({ name: 'reference', ...(await startGateway(start, 'reference', own, settings, other)) })
+    }
+    targets.push({ name: 'gateway', ...(await startGateway(start, 'gateway', folder, settings)) })
     return { provider, generator, targets, database: join(folder, 'guard.db'), stop, remove }
   } catch (error) {
     await stop()

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Child } from '../load/child.ts'
-import { guardProgram, programFile } from '../programs.ts'
+import { ownGateway, programFile } from '../programs.ts'
 import { BenchClient } from './client.ts'
 import { type BenchCall, calls, policy } from './policy.ts'
 
@@ -134,7 +134,7 @@ const startGateway = async (
   await writeFile(config, JSON.stringify(sections), { mode: 0o600 })
   await writeFile(join(folder, 'policy.yml'), JSON.stringify(policy))
   await writeFile(join(folder, 'package.json'), '{}')
-  const proxy = new Child('gateway', guardProgram, ['mcp', 'serve', '--json', '--config', config], folder)
+  const proxy = new Child('gateway', ownGateway, ['mcp', 'serve', '--json', '--config', config], folder)
   opened.defer(() => proxy.stop())
   const { url } = JSON.parse(await proxy.line()) as { readonly url: string }
   return { route, proxy, url: `${url}/mcp/${route === 'bundle' ? 'all' : 'bench'}` }

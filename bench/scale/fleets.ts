@@ -36,8 +36,8 @@ export const startScaleSetup = async (settings: readonly string[] = []): Promise
   const server = await Postgres.start(settings)
   const others: Child[] = []
   const gateways: Child[] = []
-  const start = (kept: Child[], name: string, path: string, args: readonly string[] = [], cwd?: string): Child => {
-    const child = new Child(name, path, args, cwd)
+  const start = (kept: Child[], ...args: ConstructorParameters<typeof Child>): Child => {
+    const child = new Child(...args)
     kept.push(child)
     return child
   }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type ComparedRatio, comparedWith, storedBaseline, writeBaseline } from '../daemon/baseline.ts'
-import { coldFigure, coldRequests, coldShapes } from '../daemon/cold.ts'
-import type { DaemonFigure, Values } from '../daemon/figures.ts'
+import { type Cold, coldFigures, coldRequests, coldShapes } from '../daemon/cold.ts'
+import type { DaemonFigure } from '../daemon/figures.ts'
 import { firstFigures, firstRequests, type Latencies } from '../daemon/first.ts'
 import { DaemonSetup, type Fleet } from '../daemon/fleet.ts'
 import { chatFigures, idleFigures } from '../daemon/memory.ts'
@@ -47,7 +47,7 @@ export const runDaemon = async (options: BenchOptions, log: Log): Promise<Daemon
     log(`daemon is left out: ${MISSING}`)
     return { ...nothing, left_out: `left out: ${MISSING}` }
   }
-  const setup = await DaemonSetup.start(daemonPrograms(options.portkey))
+  const setup = await DaemonSetup.start(await daemonPrograms(options))
   try {
     if (!options.smoke) await setup.warmUp()
     // in a smoke run all parts share the targets
@@ -102,10 +102,10 @@ const first = async (withFleet: WithFleet, plan: DaemonPlan): Promise<readonly D
 const cold = async (withFleet: WithFleet, plan: DaemonPlan): Promise<readonly DaemonFigure[]> => {
   const figures: DaemonFigure[] = []
   for (const shape of coldShapes()) {
-    const rounds: Values[] = []
+    const rounds: Cold[] = []
     for (let round = 0; round < plan.rounds; round++)
       rounds.push(await withFleet((fleet) => coldRequests(fleet, shape, plan.cold)))
-    figures.push(coldFigure(shape, rounds, plan.cold))
+    figures.push(...coldFigures(shape, rounds, plan.cold))
   }
   return figures
 }

@@ -5,9 +5,10 @@ import type { Profile } from '../load/profile.ts'
 import { recordedIn } from '../load/record.ts'
 import { Rounds, type Sample } from '../load/rounds.ts'
 import { crowd, type Shape, shapes, steady } from '../load/shapes.ts'
-import { type Summary, summaryOf } from '../load/summary.ts'
+import { type Least, leastOf, type Summary, summaryOf } from '../load/summary.ts'
 import { type LoadSetup, startLoadSetup, type Target } from '../load/targets.ts'
 import { type BenchOptions, isChosen } from '../options.ts'
+import { type GatewayProgram, gatewayOf } from '../programs.ts'
 
 const STEADY_RATE = 200
 const PROFILE_TOP = 30
@@ -25,6 +26,8 @@ export interface Profiled {
 /** The result of a load run. */
 export interface LoadResult {
   readonly shapes: readonly Summary[]
+  /** The least CPU beside another checkout, of the first round and warm. Empty without one. */
+  readonly least: readonly Least[]
   readonly steady: Summary | null
   /** Results of the baseline and of the gateway. Empty if not selected. */
   readonly crowd: readonly CrowdResult[]
@@ -40,15 +43,18 @@ export interface LoadResult {
 export const loadNames = (): readonly string[] => [...shapes(), steady, crowd].map(({ id }) => id)
 
 /**
- * Measures the gateway and a raw pass-through. Every shape gets new processes and an empty database. In a smoke run
+ * Measures the gateway, a raw pass-through and the gateway of another checkout, if one is named. Every shape gets new processes and an empty database. In a smoke run
  * all shapes share them.
  */
 export const runLoad = async (options: BenchOptions, log: (line: string) => void): Promise<LoadResult> => {
-  const found: Found = { shapes: [], steady: null, crowd: [], profiles: [], recorded: 0, sent: 0, failures: [] }
+  const other = options.against === undefined ? undefined : await gatewayOf(options.against)
+  const found: Found = {
+    ...{ shapes: [], least: [], steady: null, crowd: [], profiles: [], recorded: 0, sent: 0, failures: [] },
+  }
   const chosen = [...shapes(), steady, crowd].filter(({ id }) => isChosen(options, id))
   const groups = options.smoke ? [chosen.map(small)] : chosen.map((shape) => [shape])
   for (const group of groups.filter(({ length }) => length > 0)) {
-    await withLoadSetup(found, group.map(({ id }) => id).join(', '), async (rounds, setup) => {
+    await withLoadSetup(found, group.map(({ id }) => id).join(', '), other, async (rounds, setup) => {
       for (const shape of group) {
         log(`${shape.id}: ${shape.title}`)
         await measure(found, rounds, setup, shape, options)
@@ -75,22 +81,27 @@ const measure = async (
     return
   }
   const isSteady = shape.id === steady.id
-  const summary = summaryOf(shape, await roundsOf(rounds, shape, options, isSteady ? STEADY_RATE : undefined))
+  const { first, warm } = await roundsOf(rounds, shape, options, isSteady ? STEADY_RATE : undefined)
+  const summary = summaryOf(shape, warm)
   if (isSteady) found.steady = summary
-  else found.shapes.push(summary)
+  else {
+    found.shapes.push(summary)
+    found.least.push(...leastOf(shape, first, warm.flat()))
+  }
   if (summary.failed > 0)
     found.failures.push(`${shape.id}: ${summary.failed} requests failed: ${summary.errors.join('; ')}`)
   if (options.profile !== undefined && !isSteady)
-    found.profiles.push(await profiled(rounds, shape, gatewayOf(setup), options.profile))
+    found.profiles.push(await profiled(rounds, shape, ownTarget(setup), options.profile))
 }
 
 /** Starts the processes for some work, stops them, and compares the sent requests with the database of the gateway. */
 const withLoadSetup = async (
   found: Found,
   name: string,
+  other: GatewayProgram | undefined,
   work: (rounds: Rounds, setup: LoadSetup) => Promise<void>,
 ): Promise<void> => {
-  const setup = await startLoadSetup()
+  const setup = await startLoadSetup(other)
   try {
     const rounds = new Rounds(setup)
     await work(rounds, setup)
@@ -118,21 +129,22 @@ const crowds = async (rounds: Rounds, { targets }: LoadSetup, shape: Shape): Pro
   return results
 }
 
-/** Runs the warm-up rounds, then the measured ones. */
+/** Runs the warm-up rounds, of which the first is kept, then the measured ones. */
 const roundsOf = async (
   rounds: Rounds,
   shape: Shape,
   { smoke, rounds: count }: BenchOptions,
   rate?: number,
-): Promise<readonly (readonly Sample[])[]> => {
+): Promise<{ readonly first: readonly Sample[]; readonly warm: readonly (readonly Sample[])[] }> => {
   const options = rate === undefined ? {} : { rate }
-  if (smoke) return [await rounds.round(shape, 0, options)]
-  for (let sent = 0; sent < WARM_UP; sent += shape.requests * (shape.reply.stream?.chunks ?? 1))
-    await rounds.round(shape, 0)
+  const first = await rounds.round(shape, 0, smoke ? options : {})
+  if (smoke) return { first, warm: [first] }
+  const perRound = shape.requests * (shape.reply.stream?.chunks ?? 1)
+  for (let sent = perRound; sent < WARM_UP; sent += perRound) await rounds.round(shape, 0)
   await rounds.begin()
-  const samples: (readonly Sample[])[] = []
-  for (let turn = 0; turn < count; turn++) samples.push(await rounds.round(shape, turn, options))
-  return samples
+  const warm: (readonly Sample[])[] = []
+  for (let turn = 0; turn < count; turn++) warm.push(await rounds.round(shape, turn, options))
+  return { first, warm }
 }
 
 const profiled = async (rounds: Rounds, shape: Shape, target: Target, folder: string): Promise<Profiled> => {
@@ -144,7 +156,7 @@ const profiled = async (rounds: Rounds, shape: Shape, target: Target, folder: st
   return { shape: shape.id, title: shape.title, profile }
 }
 
-const gatewayOf = ({ targets }: LoadSetup): Target => {
+const ownTarget = ({ targets }: LoadSetup): Target => {
   const target = targets.find(({ name }) => name === 'gateway')
   if (target === undefined) throw new Error('no gateway was started')
   return target

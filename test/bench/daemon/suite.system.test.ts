@@ -59,12 +59,13 @@ describe('the daemon suite', () => {
     inFolder(async (folder) => {
       assert.equal(readOptions([], { GUARD_BENCH_PORTKEY: folder }).portkey, folder)
       assert.equal(readOptions(['--portkey', 'other'], { GUARD_BENCH_PORTKEY: folder }).portkey, 'other')
-      assert.throws(() => daemonPrograms(folder), /There is no Portkey gateway in .*: .*start-server\.js is missing\./)
+      const programs = (portkey: string | undefined) => daemonPrograms({ portkey, against: undefined })
+      await assert.rejects(programs(folder), /There is no Portkey gateway in .*: .*start-server\.js is missing\./)
       const build = join(folder, 'node_modules/@portkey-ai/gateway/build')
       mkdirSync(build, { recursive: true })
       writeFileSync(join(build, 'start-server.js'), '')
-      assert.equal(daemonPrograms(folder).at(-1)?.name, 'portkey')
-      assert.equal(daemonPrograms(undefined)[0]?.name, 'raw')
+      assert.equal((await programs(folder)).at(-1)?.name, 'portkey')
+      assert.equal((await programs(undefined))[0]?.name, 'raw')
     }))
 })
 
