@@ -75,6 +75,16 @@ const folder = await mkdtemp(join(tmpdir(), 'guard-tests-'))
 // what is made once for all processes
 process.env.GUARD_TEST_SHARED = folder
 if (part !== undefined) process.env.GUARD_TEST_PART = part
+// one server for all, with a database for each test
+let stopPostgres = async (): Promise<void> => {}
+if (part === 'system' && process.env.GUARD_TEST_POSTGRES_URL === undefined) {
+  const { needsOwnPostgres, PostgresServer } = await import('./kit/postgres.ts')
+  if (needsOwnPostgres.skip === false) {
+    const server = await PostgresServer.start(['max_connections=500'])
+    process.env.GUARD_TEST_POSTGRES_URL = server.url
+    stopPostgres = () => server.remove()
+  }
+}
 // a child gateway starts from the sources in twice the time
 if (part === 'system' || options.installed === true) {
   const { folder: installed, bin } = await packPackage()
@@ -112,6 +122,7 @@ run({ files: programs, concurrency: availableParallelism() + 2, timeout: 900_000
   .pipe(process.stdout)
 
 const end = async (): Promise<void> => {
+  await stopPostgres()
   const costs = await readCosts(folder)
   await rm(folder, { recursive: true })
   process.stdout.write(report(costs, (performance.now() - began) / 1000))

@@ -42,9 +42,8 @@ declare module 'guard-gateway/core' {
 }
 
 const MIB = 2 ** 20
-/** What stores keep of what is not in use at this moment. */
+/** What stores keep of what is not in use at this moment, and the smallest budget by itself. */
 const RESTING_BYTES = 48 * MIB
-const SMALLEST_BYTES = 48 * MIB
 const LARGEST_BYTES = 512 * MIB
 
 /**
@@ -54,8 +53,8 @@ const LARGEST_BYTES = 512 * MIB
 export const defaultBudgetBytes = (
   limits = [totalmem(), process.constrainedMemory(), getHeapStatistics().heap_size_limit],
 ): number => {
-  const smallest = Math.min(...limits.filter((limit) => limit > 0))
-  return Math.min(LARGEST_BYTES, Math.max(SMALLEST_BYTES, Math.floor(smallest / 8)))
+  const eighth = Math.floor(Math.min(...limits.filter((limit) => limit > 0)) / 8)
+  return Math.min(LARGEST_BYTES, Math.max(RESTING_BYTES, eighth))
 }
 
 /** How often it looks for stores that are not used. */

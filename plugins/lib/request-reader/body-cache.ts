@@ -7,10 +7,7 @@ const MAX_BODIES = 4096
 const LARGEST_BODY = 1 / 6
 /** The most that idle buffers take, which wait for another body, as a part of what rests: 4 MiB of 48. */
 const IDLE_BUFFERS = 1 / 12
-/**
- * A body that was used so long ago is in use no more, in milliseconds: reading it again costs a few milliseconds, which matters only to
- * a conversation that goes on faster than this.
- */
+/** How long a body is in use, in milliseconds: to read it anew costs a few, which matters only to a conversation that goes on faster. */
 const USE_MS = 1000
 /** The most bodies of one name: several conversations may share a session. */
 const MAX_PER_NAME = 16
@@ -119,8 +116,7 @@ export class BodyCache<State> {
 
   /** When the name that was used longest ago was. */
   #usedLongestAgo(): number {
-    for (const [latest] of this.#byName.values()) return latest?.used_at ?? 0
-    return 0
+    return this.#byName.values().next().value?.[0]?.used_at ?? 0
   }
 
   #evictOldest(): void {

@@ -99,11 +99,13 @@ const open = async (
   return recorded(parts, found, unjudged('invalid', reason, policy), () => result(frame, invalidResult(tool, fault)))
 }
 
+/** Begins what stands for a name in records. */
+export const UNLISTED = 'unlisted_'
 const WORD = /^[\p{L}\p{N}_./:@-]+$/u
 
 /** The name of a tool as records keep it: one that is no word and that the server does not list may be content. */
 const recordedTool = ({ tools, key }: JudgeParts, tool: string): string =>
-  WORD.test(tool) || tools.fingerprint(tool) !== null ? tool : `unlisted_${argumentHash(key, tool).slice(0, 12)}`
+  WORD.test(tool) || tools.fingerprint(tool) !== null ? tool : UNLISTED + argumentHash(key, tool).slice(0, 12)
 
 /** A tool counts as unchanged only while what its server says of itself is unchanged. */
 const pinOfCall = (tools: ServerTools, tool: string): CallFacts['pin'] => {

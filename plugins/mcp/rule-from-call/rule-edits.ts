@@ -3,6 +3,7 @@ import { isJsonObject } from '#lib/json'
 import { canonicalJson } from '#lib/trace'
 import type { YamlEdit } from '#lib/yaml'
 import type { ApprovalRow } from '../approvals/index.ts'
+import { UNLISTED } from '../judge/judge-call.ts'
 import type { PolicyDocument, RuleDocument } from '../policy/document.ts'
 import type { Likeness } from './likeness.ts'
 
@@ -45,13 +46,15 @@ export const ruleEdits = (policy: PolicyDocument, row: ApprovalRow, like: Likene
       ...(isWider ? [`the new rule is about ${reach?.join(', ') ?? 'every server'}, as the one that asked`] : []),
     ],
     edits: [...[...parts, ...longer].flatMap(({ edits }) => edits), { append: ['rules'], value: rule }],
-    stuck: [...stuck, ...patternName(row), ...unlike(asking), ...parts.flatMap((part) => part.stuck)],
+    stuck: [...stuck, ...faultOfName(row), ...unlike(asking), ...parts.flatMap((part) => part.stuck)],
   }
 }
 
 /** A server may call a tool as a pattern is written: the rule would be about other tools. */
-const patternName = ({ tool }: ApprovalRow): readonly string[] =>
-  tool.includes('*') ? ['the name of the tool is a pattern in policies, and would name other tools'] : []
+const faultOfName = ({ tool }: ApprovalRow): readonly string[] => {
+  if (tool.startsWith(UNLISTED)) return ['its name is not on record: it is no word, and its server does not list it']
+  return tool.includes('*') ? ['the name of the tool is a pattern in policies, and would name other tools'] : []
+}
 
 /** One rule cannot ask in the place of several that are about other servers or callers: some of those would be asked no more. */
 const unlike = (asking: readonly Asking[]): readonly string[] => {

@@ -150,14 +150,11 @@ describe('a rule made of a call', () => {
   it('is not made of arguments that are gone, or of a name that hides something', async () => {
     await using service = await startMcp({ policy: 'version: 1\ndefault: confirm\nrules: []\n' })
     const client = await service.session()
-    for (const name of ['get_\u202egpj', '\u001b[8mget', 'get\ud800']) {
+    for (const name of ['get_\u202egpj', '\u001b[8mget', 'get\ud800', '*', 'get_**']) {
       const hidden = await asked(client, name, { path: 'a' })
-      assert.match((await shown(service, hidden)).stuck.join(), /hides something/)
-    }
-    for (const name of ['*', 'get_**']) {
-      const pattern = await shown(service, await asked(client, name, { path: 'a' }))
-      assert.match(pattern.stuck.join(), /is a pattern in policies/)
-      assert.equal(pattern.after, null)
+      const { stuck, after } = await shown(service, hidden)
+      assert.match(stuck.join(), /its name is not on record/)
+      assert.equal(after, null)
     }
     const secret = await asked(client, 'send', { text: 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ' })
     const redacted = await service.gateway.request('GET', `/api/v1/mcp/approvals/${secret}/rule`)
