@@ -1,6 +1,6 @@
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { configSchema } from '../../presets/default/config/schema.ts'
-import { startGateway } from '../kit/gateway.ts'
+import { type Started, startGateway } from '../kit/gateway.ts'
 import { assertRecorded } from '../kit/recorded.ts'
 
 const LIMITS = new Set([
@@ -43,13 +43,22 @@ const limitsOfRoutes = ({ paths }: Description): readonly string[] =>
     ]),
   )
 
-describe('limits and defaults, each as recorded', () => {
-  it('of a configuration', () => {
+describe('limits, defaults and errors, each as recorded', () => {
+  let started: Started
+  before(async () => {
+    started = await startGateway()
+  })
+  after(() => started.close())
+
+  it('status and type of errors', () => {
+    const codes = [...started.gateway.errorCodes].map(({ id, status, type }) => `${id} ${status} ${type}`)
+    assertRecorded('error-statuses.txt', codes.sort())
+  })
+  it('limits and defaults of a configuration', () => {
     assertRecorded('configuration-limits.txt', limitsOf(configSchema, 'guard-config.yml'))
   })
-  it('of requests', async () => {
-    const { request, close } = await startGateway()
-    const { json } = await request('GET', '/openapi.json').finally(close)
+  it('limits and defaults of requests', async () => {
+    const { json } = await started.request('GET', '/openapi.json')
     assertRecorded('request-limits.txt', limitsOfRoutes(json as Description))
   })
 })
