@@ -44,14 +44,14 @@ export const effectOfName = (tool: string): ToolEffect | null => byName(tool).ef
 
 /** Names whose effect is known: every request says each name again. When there are too many, it begins anew. */
 const known = new Map<string, NameEffect>()
-const MAX_KNOWN = 1_000
+const MAX_KNOWN = { names: 1_000, chars: 256 }
 
 const byName = (tool: string): NameEffect => {
   const earlier = known.get(tool)
   if (earlier !== undefined) return earlier
-  if (known.size === MAX_KNOWN) known.clear()
+  if (known.size === MAX_KNOWN.names) known.clear()
   const effect = effectByName(tool)
-  known.set(tool, effect)
+  if (tool.length <= MAX_KNOWN.chars) known.set(tool, effect)
   return effect
 }
 
