@@ -163,13 +163,15 @@ onEachBackend('a key that is bound to a project', (backend) => {
     const { key: all } = await teams.key(['admin'])
     const made = await send('POST', '/api/agents', { id: 'keyed' }, all)
     const { key: keyed, key_id } = made.json as { key: string; key_id: string }
-    for (const project of [OTHER, OWN])
-      await teams.ask('/v1/messages', {
+    for (const project of [OTHER, OWN]) {
+      const { status } = await teams.ask('/v1/messages', {
         method: 'POST',
         key: keyed,
         headers: { 'x-guard-project-id': project },
         body: { model: 'm', max_tokens: 8, messages: [{ role: 'user', content: 'hi' }] },
       })
+      assert.equal(status, 200, project)
+    }
     await teams.gateway.storage.flush()
     assert.equal((await teams.ask('/api/agents/keyed', { key })).status, 200)
     assert.match((await send('POST', '/api/agents/keyed/keys')).text, /"AGENT_SHARED"/)
