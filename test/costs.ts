@@ -17,10 +17,10 @@ export interface Cost {
   readonly processes: number
 }
 
-/** What a file that starts no process may cost, in seconds of CPU: twice what CONTRIBUTING allows, since a busy machine makes all dearer. */
-const MAX_FILE_CPU = 4
-/** What all of them may cost together. */
-const MAX_FAST_CPU = 280
+/** What a file that starts no process may cost, in seconds of CPU: three times what CONTRIBUTING allows, since a slow or busy machine makes all dearer. */
+const MAX_FILE_CPU = 6
+/** What all of them may cost together: one and a half times what they are to take on two quiet cores. */
+const MAX_FAST_CPU = 420
 
 const TICKS_PER_SECOND = 100
 
