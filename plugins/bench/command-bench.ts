@@ -21,6 +21,7 @@ const options: Readonly<Record<string, string>> = {
   '--requests <number>': 'of the suite daemon: chats after which memory is measured',
   '--idle <seconds>': 'of the suite daemon: how long nothing is asked after them',
   '--portkey <folder>': 'of the suite daemon: an installed Portkey gateway to stand beside; else GUARD_BENCH_PORTKEY',
+  '--against <checkout>': 'of the suites load and daemon: another checkout to measure beside this one',
   '--smoke': 'seconds: shows that everything runs',
   '--seed <number>': 'of the synthetic runs; 1 if not said',
   '--rounds <number>': 'of the suites load, mcp, replay, pages, scale, sockets and daemon',

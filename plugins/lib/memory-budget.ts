@@ -44,7 +44,6 @@ declare module 'guard-gateway/core' {
 const MIB = 2 ** 20
 /** What stores keep of what is not in use at this moment, and the smallest budget by itself. */
 const RESTING_BYTES = 48 * MIB
-const LARGEST_BYTES = 512 * MIB
 
 /**
  * The budget of a gateway whose configuration names none, in bytes: an eighth of the smallest of these limits, 48 MiB to 512 MiB.
@@ -54,7 +53,7 @@ export const defaultBudgetBytes = (
   limits = [totalmem(), process.constrainedMemory(), getHeapStatistics().heap_size_limit],
 ): number => {
   const eighth = Math.floor(Math.min(...limits.filter((limit) => limit > 0)) / 8)
-  return Math.min(LARGEST_BYTES, Math.max(RESTING_BYTES, eighth))
+  return Math.min(512 * MIB, Math.max(RESTING_BYTES, eighth))
 }
 
 /** How often it looks for stores that are not used. */
