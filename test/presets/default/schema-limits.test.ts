@@ -1,7 +1,7 @@
 import { after, before, describe, it } from 'node:test'
-import { configSchema } from '../../presets/default/config/schema.ts'
-import { type Started, startGateway } from '../kit/gateway.ts'
-import { assertRecorded } from '../kit/recorded.ts'
+import { configSchema } from '../../../presets/default/config/schema.ts'
+import { type Started, startGateway } from '../../kit/gateway.ts'
+import { assertRecorded } from '../../kit/recorded.ts'
 
 const LIMITS = new Set([
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'pattern'],
