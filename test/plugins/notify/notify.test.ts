@@ -127,6 +127,16 @@ describe('what a message says', () => {
   })
 })
 
+describe('notices without a receiver', () => {
+  it('are not prepared while requests wait', async (test) => {
+    const { gateway, tell } = await startNotify(test, { receivers: {} })
+    const redacted = test.mock.method(gateway.redact, 'text')
+    tell({ text: 'A request was blocked.' })
+    await rested()
+    assert.equal(redacted.mock.callCount(), 0)
+  })
+})
+
 describe('a receiver that cannot be used', () => {
   it('stops the start, with its place', async (test) => {
     const broken = new KeptNotifier('broken')
